@@ -32,14 +32,19 @@ const restLimit = 3 * time.Second
 // Calm prepares the broker for HandOver. Tool calls and model requests that arrive from now on
 // wait, no session opens, and nothing is decided, until end is called. Calm waits for what is under
 // way, for wait at most, and fails if a tool call still is. Model requests still under way are cut
-// off later; agents repeat them. With now it neither waits nor fails because of calls.
+// off later; agents repeat them. With now it neither waits nor fails because of calls, and ends tasks.
 func (b *Broker) Calm(ctx context.Context, wait time.Duration, now bool) (end func(), err error) {
 	if !b.upgrading.TryLock() {
 		return nil, errors.New("another upgrade is under way already")
 	}
-	if what := b.unkept(); what != "" && !now {
+	if now {
+		err = b.endTasks(ctx)
+	} else {
+		err = b.checkKept()
+	}
+	if err != nil {
 		b.upgrading.Unlock()
-		return nil, fault.New("close it first, or give --now", "%s would end", what)
+		return nil, err
 	}
 	b.calm(true)
 	end = sync.OnceFunc(func() {
@@ -101,14 +106,29 @@ func (b *Broker) calm(yes bool) {
 	}
 }
 
-// unkept names a session that cannot be handed over; empty: there is none.
-func (b *Broker) unkept() string {
+// checkKept returns an error that names a session that cannot be handed over.
+func (b *Broker) checkKept() error {
 	for _, s := range b.openSessions() {
-		if !s.Contained() && !s.Over() {
-			return fmt.Sprintf("the %s of session %s", s.Info().Agent, s.ShortID())
+		switch {
+		case s.Over():
+		case s.Info().NoTerminal:
+			return fault.New("wait for it, end it with 'ironcurtain-mux stop "+s.ShortID()+"', or give --now", "the task of session %s would end", s.ShortID())
+		case !s.Contained():
+			return fault.New("close it first, or give --now", "the %s of session %s would end", s.Info().Agent, s.ShortID())
 		}
 	}
-	return ""
+	return nil
+}
+
+// endTasks ends the sessions without a terminal: nobody could go on with their tasks.
+func (b *Broker) endTasks(ctx context.Context) error {
+	var all []error
+	for _, s := range b.openSessions() {
+		if s.Info().NoTerminal {
+			all = append(all, b.Close(ctx, s.ID()))
+		}
+	}
+	return errors.Join(all...)
 }
 
 // busy lists the tool calls and starts of sessions that are under way, and the model requests. What

@@ -38,7 +38,8 @@ replaced. The agents, their screens, the terminals that show them and the calls 
 for you stay. The upgrade first waits for other tool calls and for answers of models. If a
 tool call is still under way after --wait, nothing is changed. Answers of models that are
 still under way are cut off, and the agents ask again. Tool servers are started again when
-they are needed.`,
+they are needed. While a task of 'start' is under way, or a shell of this machine runs, the
+upgrade is refused, except with --now, which ends them.`,
 		Example: "  ironcurtain-mux upgrade\n  ironcurtain-mux upgrade --wait 5m\n  ironcurtain-mux upgrade --now",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,7 +52,7 @@ they are needed.`,
 		},
 	}
 	cmd.Flags().Var(timespan.Flag{To: &wait}, "wait", "how long to wait for tool calls and answers that are under way")
-	cmd.Flags().BoolVar(&now, "now", false, "do not wait: tool calls end as interrupted, and shells of this machine end")
+	cmd.Flags().BoolVar(&now, "now", false, "do not wait: tool calls end as interrupted, and tasks of start and shells of this machine end")
 	return cmd
 }
 

@@ -290,6 +290,26 @@ for line in sys.stdin:
 	a.exit(patience)
 }
 
+// A task of start cannot be handed over: it puts the upgrade off, or is ended by it.
+func TestUpgradeDuringATask(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	d := &driver{t: t, home: home}
+	out, errs, code := runStart(t, home, "", "--agent", "shell", "--detach", "touch begun; sleep 1000")
+	id := strings.TrimSpace(out)
+	if code != cli.ExitOK || !eventually(patience, func() bool { return d.made("begun") }) {
+		t.Fatalf("code %d: %q %s", code, out, errs)
+	}
+	pid := d.daemon()
+	if _, errs, code := d.command("upgrade", "--wait", "0s"); code != cli.ExitFailure || !strings.Contains(errs, "the task of session "+id[:8]+" would end") || len(d.running()) != 1 {
+		t.Errorf("upgrade during a task: %d, %s, %+v", code, errs, d.running())
+	}
+	if _, errs, code := d.command("upgrade", "--now"); code != cli.ExitOK || d.daemon() != pid || len(d.running()) != 0 {
+		t.Errorf("upgrade --now: %d, %s, %+v", code, errs, d.running())
+	}
+	d.nothingLeft(id)
+}
+
 // BenchmarkUpgrade measures for how long a terminal gets nothing while the daemon becomes another
 // program, with eight tabs.
 func BenchmarkUpgrade(b *testing.B) {
