@@ -148,7 +148,7 @@ func (r *anthropicRequest) conversation() *conversation {
 				c.results = append(c.results, result{text: b.Content.text(), failed: b.IsError})
 			}
 		}
-		c.said(m.Content.texts())
+		c.take(m.Content.texts())
 	}
 	return c
 }

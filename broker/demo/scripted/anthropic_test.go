@@ -56,6 +56,40 @@ func TestDecodeAnthropicFindsThePrompt(t *testing.T) {
 	}
 }
 
+// What the person says while an order is carried out is answered after it, one order after the other.
+func TestQueuedOrdersAreCarriedOut(t *testing.T) {
+	result := func(text string, queued ...string) string {
+		blocks := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"` + text + `"}`
+		for _, q := range queued {
+			blocks += `,{"type":"text","text":"The user sent a new message while you were working:\n` + q +
+				`\n\nThis is how Claude Code surfaces messages the user sends mid-turn. Address the message above.\n"}`
+		}
+		return blocks + `]}`
+	}
+	const called = `{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"x","input":{}}]}`
+	messages := []string{`{"role":"user","content":"read a"}`, called}
+	for _, step := range []struct {
+		message, text string
+		path          any // of the next call; nil: none
+	}{
+		{result("of a", "read b", "say hi", "read c"), "Done: read a. The tool returned:\n\n> of a\n\nI will read b.", "b"},
+		{result("of b", "thanks"), "Done: read b. The tool returned:\n\n> of b\n\nhi\n\nI will read c.", "c"},
+		{result("of c"), "Done: read c. The tool returned:\n\n> of c\n\n" + introduction(), nil},
+		{`{"role":"user","content":"read d"}`, "I will read d.", "d"},
+	} {
+		messages = append(messages, step.message)
+		r, err := decodeAnthropic([]byte(`{"model":"m","max_tokens":10,"messages":[`+strings.Join(messages, ",")+`],`+offer+`}`), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := reply(r.conversation())
+		if a.text != step.text || (a.call == nil) != (step.path == nil) || a.call != nil && a.call.input["path"] != step.path {
+			t.Errorf("%q and %+v, want %q and %v", a.text, a.call, step.text, step.path)
+		}
+		messages = append(messages, called)
+	}
+}
+
 func TestDecodeAnthropicRefuses(t *testing.T) {
 	tests := []struct{ name, body, fault string }{
 		{"no JSON", `hello`, "not valid"},

@@ -12,6 +12,8 @@ type conversation struct {
 	system  string   // the system prompt, all of it
 	prompts []string // the parts of the last thing the person said, in order
 	results []result // of the calls made since then
+	queued  []string // what the person said while that was carried out
+	before  string   // answers to earlier prompts that come before the next one
 	tools   []tool
 	schema  *schema // the shape the answer must have, or nil
 	limit   int     // tokens the answer may have
@@ -89,7 +91,7 @@ func (c *conversation) said(parts []string) {
 		}
 	}
 	if len(kept) > 0 {
-		c.prompts, c.results = kept, nil
+		c.prompts, c.results, c.queued = kept, nil, nil
 	}
 }
 

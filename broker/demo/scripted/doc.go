@@ -11,7 +11,8 @@
 // from those that the same request offers, and its input is filled in by the names of its schema.
 // The call runs a program for "batch N", and where no other tool is offered. When the result comes
 // back, the script says in a sentence how the call ended and quotes it. Any other text gets an
-// answer that says what is speaking and lists the orders.
+// answer that says what is speaking and lists the orders. What Claude Code passes on while an order is
+// carried out is answered after it.
 //
 // A request is answered in three steps: a wire format (anthropic.go) decodes its body into a
 // conversation, reply decides on an answer, and the wire format writes that answer back. Another

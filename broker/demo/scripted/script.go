@@ -26,6 +26,13 @@ func reply(c *conversation) answer {
 	if text, ok := sideAnswer(c); ok {
 		return answer{text: text}
 	}
+	a := decide(c)
+	a.text = c.before + a.text
+	return a
+}
+
+// decide answers the last thing that the person said.
+func decide(c *conversation) answer {
 	o, found, err := c.order()
 	switch {
 	case err != nil:
