@@ -74,8 +74,8 @@ func (d *draft) host(scheme, host string, port int, known []string) {
 	}
 }
 
-// LookAlike returns warnings if a canonical host can be mistaken for another: because of letters of
-// other scripts, letters that look like others, or a known site's name in front of an unknown one.
+// LookAlike returns warnings, sorted, if a canonical host can be mistaken for another: because of
+// letters of other scripts, letters that look like others, or a known site's name in front of another.
 func LookAlike(host string, known []string) []string {
 	if _, err := netip.ParseAddr(host); err == nil || slices.Contains(known, host) {
 		return nil
@@ -97,14 +97,14 @@ func LookAlike(host string, known []string) []string {
 	if ascii := ToLatin(shown); ascii != shown && isASCII(ascii) {
 		out = append(out, fmt.Sprintf("looks like %s, and is not", ascii))
 	}
+	isKnown := slices.ContainsFunc(known, func(k string) bool { return siteOf(k) == site })
 	for _, k := range known {
 		switch {
-		case site == siteOf(k):
-			return out
-		case skeleton(shown) == skeleton(k), skeleton(siteOf(shown)) == skeleton(siteOf(k)):
-			out = append(out, fmt.Sprintf("looks like %s, and is not", k))
 		case strings.HasPrefix(host, k+".") || strings.Contains(host, "."+k+"."):
 			out = append(out, fmt.Sprintf("has %s in its name, and belongs to %s", k, site))
+		case isKnown: // and not a copy of another that is
+		case skeleton(shown) == skeleton(k), skeleton(siteOf(shown)) == skeleton(siteOf(k)):
+			out = append(out, fmt.Sprintf("looks like %s, and is not", k))
 		case oneEditApart(siteOf(shown), siteOf(k)):
 			out = append(out, fmt.Sprintf("one letter away from %s", k))
 		case hasWord(skeleton(shown), brand(k)):

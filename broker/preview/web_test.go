@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,25 @@ func TestLookAlikes(t *testing.T) {
 	}
 	if got := LookAlike("xn--bücher-999999", KnownHosts); len(got) == 0 {
 		t.Error("malformed punycode is not told")
+	}
+}
+
+// What is said does not depend on the order of the known hosts.
+func TestLookAlikesAreSorted(t *testing.T) {
+	known := []string{"npmjs.com", "github.com", "npmjs.org", "go.dev"}
+	reversed := slices.Clone(known)
+	slices.Reverse(reversed)
+	for host, count := range map[string]int{"githսb.github.com": 3, "docs.npmjs.org": 0, "github.com.go.dev": 1, "npmjs-github.example": 3} {
+		t.Run(host, func(t *testing.T) {
+			ascii, err := idna.Lookup.ToASCII(host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := LookAlike(ascii, known)
+			if len(got) != count || !slices.IsSorted(got) || !slices.Equal(got, LookAlike(ascii, reversed)) {
+				t.Errorf("%q", got)
+			}
+		})
 	}
 }
 
