@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	engine "github.com/fsouza/go-dockerclient"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -63,30 +65,54 @@ func (c *Client) EnsureLayer(ctx context.Context, parent string, l Layer, o Buil
 	if found.Config == nil {
 		return "", fault.Wrap(op, because(ErrLayer, "the engine does not return the configuration of %s", parent), "")
 	}
-	if len(found.Config.OnBuild) > 0 { // Podman does not report them
-		err := because(ErrLayer, "the image has ONBUILD instructions, which the engine would run while it makes the layer")
-		return "", fault.Wrap(op, err, "use an image without them")
+	if len(found.Config.OnBuild) > 0 {
+		return "", fault.Wrap(op, errOnBuild, "")
 	}
-	id := bareID(found.ID)
-	tag = repository + layerImage + ":" + layerHash(id, archive)
-	if present, err := c.hasImage(ctx, tag); err != nil || present {
-		return tag, fault.Wrap(op, err, "")
+	tag = repository + layerImage + ":" + layerHash(bareID(found.ID), archive)
+	present, err := c.hasImage(ctx, tag)
+	if err == nil && !present {
+		err = c.makeLayer(ctx, found, archive, tag, o)
 	}
+	if err == nil {
+		err = c.hasOneMore(ctx, tag, found)
+	}
+	return tag, fault.Wrap(op, err, "")
+}
+
+// makeLayer makes the image with a tag: the parent with the archive on it.
+func (c *Client) makeLayer(ctx context.Context, parent *engine.Image, archive []byte, tag string, o BuildOptions) error {
 	if err := o.makeLocks(); err != nil {
-		return "", fault.Wrap(op, err, "set IRONCURTAIN_CACHE to a directory you can write to")
+		return fault.Wrap("", err, "set IRONCURTAIN_CACHE to a directory you can write to")
 	}
+	id := bareID(parent.ID)
 	b := &imageBuild{client: c, options: o, report: newReporter(o, 1)}
 	spec := ImageSpec{
 		Name:  layerImage,
 		files: map[string][]byte{"Dockerfile": []byte("ARG PARENT\nFROM ${PARENT}\nADD layer.tar /\n"), "layer.tar": archive},
 		labels: map[string]string{
 			LabelParent:     id,
-			LabelVersion:    found.Config.Labels[LabelVersion],
-			LabelToolchains: found.Config.Labels[LabelToolchains],
+			LabelVersion:    parent.Config.Labels[LabelVersion],
+			LabelToolchains: parent.Config.Labels[LabelToolchains],
 		},
 	}
 	// By the identifier, because the tag may have moved to another image meanwhile.
-	return tag, fault.Wrap(op, b.ensure(ctx, spec, id, tag), "")
+	return b.ensure(ctx, spec, id, tag)
+}
+
+// errOnBuild refuses an image with steps that a builder would carry out in front of ours.
+var errOnBuild = fault.Wrap("", because(ErrLayer, "the image has ONBUILD instructions for images that are built on it"), "use an image without them")
+
+// hasOneMore removes an image that was made of a parent, and returns errOnBuild, if it has more than
+// our layer on the parent's. Podman does not report ONBUILD instructions and carries them out.
+func (c *Client) hasOneMore(ctx context.Context, tag string, parent *engine.Image) error {
+	made, err := c.bound(ctx).InspectImage(tag)
+	if err != nil {
+		return translate(err)
+	}
+	if made.RootFS != nil && parent.RootFS != nil && len(made.RootFS.Layers) == len(parent.RootFS.Layers)+1 {
+		return nil
+	}
+	return errors.Join(errOnBuild, c.bound(ctx).RemoveImage(tag))
 }
 
 // bareID returns an image's identifier in the form that every engine's builder accepts.
