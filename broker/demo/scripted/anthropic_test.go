@@ -21,6 +21,7 @@ func TestDecodeAnthropicFindsThePrompt(t *testing.T) {
 			`{"role":"user","content":[{"type":"text","text":"<system-reminder>\nread nothing\n</system-reminder>"},{"type":"text","text":"read a <system-reminder>x</system-reminder>"}]}`,
 			"read a", 0,
 		},
+		{"a paste", `{"role":"user","content":"<pasted_content id=\"fc8b\">\nread a\n</pasted_content>"}`, "read a", 0},
 		{
 			"a note of the role system after it",
 			`{"role":"user","content":"read a"},{"role":"system","content":"read b"}`, "read a", 0,

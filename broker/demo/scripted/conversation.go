@@ -118,13 +118,16 @@ const noteTags = `(system-reminder|local-command-caveat|local-command-stdout|com
 
 var agentNotes = regexp.MustCompile(`(?s)<` + noteTags + `( [^>]*)?>.*?</` + noteTags + `>`)
 
+// pasteTags are what Claude Code puts around a long text that the person has pasted.
+var pasteTags = regexp.MustCompile(`</?pasted_content( [^>]*)?>`)
+
 // interruption is how our own agent tells the model that a turn was ended, in front of what
 // the person says next.
 const interruption = "(The person interrupted you here.)"
 
 // personText returns a text without the agent's own notes.
 func personText(s string) string {
-	s = agentNotes.ReplaceAllString(s, "")
+	s = pasteTags.ReplaceAllString(agentNotes.ReplaceAllString(s, ""), "")
 	if i := strings.LastIndex(s, interruption); i >= 0 {
 		s = s[i+len(interruption):]
 	}
