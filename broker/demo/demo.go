@@ -57,7 +57,9 @@ func Prepare(home string) (Playground, error) {
 }
 
 // writable is the next step when a file of the demo cannot be made.
-func writable(dir string) string { return "see that " + dir + " is writable and its disk has room, or set IRONCURTAIN_HOME" }
+func writable(dir string) string {
+	return "see that " + dir + " is writable and its disk has room, or set IRONCURTAIN_HOME"
+}
 
 // writeNew writes a file that does not exist yet.
 func writeNew(path, text string) error {
