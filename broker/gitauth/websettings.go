@@ -16,8 +16,8 @@ import (
 
 // setting returns a value in the person's git configuration for requests to a URL. set is false if
 // there is none.
-func setting(ctx context.Context, kind, name, url string) (value string, set bool, err error) {
-	out, err := ask(ctx, "", "git", "config", "--type="+kind, "--get-urlmatch", name, url)
+func setting(ctx context.Context, name, url string) (value string, set bool, err error) {
+	out, err := ask(ctx, "", "git", "config", "--type=path", "--get-urlmatch", name, url)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return "", false, nil
@@ -34,7 +34,7 @@ func personsAuthorities(ctx context.Context, url string) (*x509.CertPool, error)
 	file := os.Getenv("GIT_SSL_CAINFO")
 	if file == "" {
 		var err error
-		if file, _, err = setting(ctx, "path", "http.sslCAInfo", url); err != nil {
+		if file, _, err = setting(ctx, "http.sslCAInfo", url); err != nil {
 			return nil, err
 		}
 	}
@@ -55,7 +55,7 @@ func personsAuthorities(ctx context.Context, url string) (*x509.CertPool, error)
 // personsProxy returns the proxy through which the person's git would reach a URL: the one in git's
 // configuration, or in the environment.
 func personsProxy(ctx context.Context, remote string) (func(*http.Request) (*url.URL, error), error) {
-	value, set, err := setting(ctx, "path", "http.proxy", remote)
+	value, set, err := setting(ctx, "http.proxy", remote)
 	switch {
 	case err != nil:
 		return nil, err

@@ -83,7 +83,7 @@ type Order struct {
 // NewStream returns a Stream whose Listeners can be used.
 func NewStream() *Stream {
 	s := &Stream{
-		terminal: newTerminal(0, 0), listeners: map[mux.Kind]*listener{},
+		terminal: newTerminal(), listeners: map[mux.Kind]*listener{},
 		filled: make(chan struct{}), begun: make(chan struct{}), over: make(chan struct{}),
 	}
 	s.life, s.cancel = context.WithCancelCause(context.Background())

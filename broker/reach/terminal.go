@@ -37,8 +37,8 @@ type terminal struct {
 	holdOut bool // writes that would wait fail
 }
 
-func newTerminal(cols, rows int) *terminal {
-	s := &terminal{cols: cols, rows: rows}
+func newTerminal() *terminal {
+	s := &terminal{}
 	s.changed.L = &s.mu
 	return s
 }

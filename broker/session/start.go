@@ -201,7 +201,7 @@ func (s *Session) claim() error {
 	if err := s.layout.Fits(); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
-	if err := stored.PrivateDir(s.layout.Dir, 0o700); err != nil {
+	if err := stored.PrivateDir(s.layout.Dir); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
 	if s.lease == nil {

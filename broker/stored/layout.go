@@ -205,12 +205,12 @@ func (l Layout) Make(owner User) error {
 		return err
 	}
 	for _, dir := range []string{l.Dir, l.Orientation(), l.Attachments(), l.Run} {
-		if err := PrivateDir(dir, 0o700); err != nil {
+		if err := PrivateDir(dir); err != nil {
 			return err
 		}
 	}
 	for _, dir := range []string{l.Home(), l.Sandbox(), l.Sockets()} {
-		if err := PrivateDir(dir, 0o700); err != nil {
+		if err := PrivateDir(dir); err != nil {
 			return err
 		}
 		if err := owner.Own(dir); err != nil {
@@ -229,9 +229,9 @@ func (l Layout) Make(owner User) error {
 // Remove removes the files that only a running session needs.
 func (l Layout) Remove(ctx context.Context) error { return dirtree.Remove(ctx, l.Run) }
 
-// PrivateDir makes dir unless it exists, and fails if it is a link or not a directory.
-func PrivateDir(dir string, mode fs.FileMode) error {
-	if err := os.MkdirAll(dir, mode); err != nil {
+// PrivateDir makes dir, with mode 0700, unless it exists, and fails if it is a link or not a directory.
+func PrivateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}
 	info, err := os.Lstat(dir)
