@@ -182,7 +182,7 @@ func (c *conversation) outcome(last wire.Frame, err error) Outcome {
 // lastWords explains the end of an isolate that did not report the end of its program.
 func (c *conversation) lastWords(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		if said := c.process.words.String(); said != "" {
+		if said := c.process.said(); said != "" {
 			return "the program's process has died: " + said
 		}
 		return "the program's process has died; it may have used too much memory or too deep a recursion"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/beside"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
@@ -28,7 +29,7 @@ func Find() (string, error) {
 type process struct {
 	cmd     *exec.Cmd
 	frames  *bufio.Reader
-	words   *words // what it writes to its standard error
+	words   *bounded.Buffer // what it writes to its standard error
 	in      io.WriteCloser
 	writing sync.Mutex // guards in
 }
@@ -36,7 +37,7 @@ type process struct {
 // start starts an isolate and waits until it is locked and ready.
 func start(ctx context.Context, path string, limit time.Duration) (*process, error) {
 	const op = "start an isolate"
-	p := &process{cmd: exec.Command(path), words: &words{}} //nolint:noctx // end kills it
+	p := &process{cmd: exec.Command(path), words: &bounded.Buffer{Most: 2 << 10}} //nolint:noctx // end kills it
 	// The locked process cannot read the disk, not even for the time zone. With two processors the
 	// program runs on one, and what watches its time on the other.
 	p.cmd.Dir, p.cmd.Env = "/", []string{"GOMAXPROCS=2", "GOTRACEBACK=none", "TZ=UTC"}
@@ -65,7 +66,7 @@ func start(ctx context.Context, path string, limit time.Duration) (*process, err
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if said := p.words.String(); said != "" {
+	if said := p.said(); said != "" {
 		err = errors.New(said)
 	} else if err == nil {
 		err = errors.New("the process did not report that it is ready")
@@ -103,27 +104,8 @@ func (p *process) end() {
 // used is the processor time of the process since its start, by the kernel's clock.
 func (p *process) used() time.Duration { return processorTime(p.cmd.Process.Pid) }
 
-// words keeps the beginning of what an isolate writes to its standard error.
-type words struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const maxWords = 2 << 10
-
-func (w *words) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.text = append(w.text, b[:min(len(b), maxWords-len(w.text))]...)
-	return len(b), nil
-}
-
-// String returns its first line, fit to be shown.
-func (w *words) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return text.FirstLine(string(w.text), 300)
-}
+// said returns the first line that the process wrote to its standard error, fit to be shown.
+func (p *process) said() string { return text.FirstLine(p.words.String(), 300) }
 
 // Probe starts an isolate and ends it, and returns why programs cannot be run.
 func Probe(ctx context.Context, path string) error {

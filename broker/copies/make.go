@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
@@ -181,7 +182,7 @@ func (m *maker) copyFile(in, out *os.Root, name string) (p pair, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.digest, p.size, err = sum(&stopping{m.ctx, io.LimitReader(from, standard.each+1)}, to)
+	p.digest, p.size, err = sum(bounded.Reader(m.ctx, io.LimitReader(from, standard.each+1)), to)
 	if err == nil && p.size > standard.each {
 		err = fmt.Errorf("it grows beyond %s", text.Size(standard.each))
 	}
@@ -193,19 +194,6 @@ func (m *maker) copyFile(in, out *os.Root, name string) (p pair, err error) {
 	}
 	p.copied = stampOf(to)
 	return p, errors.Join(err, to.Close())
-}
-
-// stopping is a reader that fails when a context ends.
-type stopping struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (s *stopping) Read(p []byte) (int, error) {
-	if err := context.Cause(s.ctx); err != nil {
-		return 0, err
-	}
-	return s.r.Read(p)
 }
 
 // temporary is the prefix of the names of files that are being landed.

@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"syscall"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 )
 
 // Reasons why a change is not landed although the difference said that it could be.
@@ -186,7 +188,7 @@ func (w *writer) file(in *os.Root, base string, c *Change) (err error) {
 	if err != nil {
 		return err
 	}
-	digest, _, err := sum(&stopping{w.ctx, io.LimitReader(from, c.copied.size+1)}, to)
+	digest, _, err := sum(bounded.Reader(w.ctx, io.LimitReader(from, c.copied.size+1)), to)
 	switch {
 	case err != nil:
 	case digest != c.copied.digest || executable(info.Mode()) != c.copied.exec:

@@ -1,7 +1,6 @@
 package gitauth
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 )
 
 // askLimit is how long a program of the host may take to answer. A test may lower it.
@@ -23,20 +24,6 @@ var (
 	errSlow  = errors.New("no answer in time")
 	errLarge = errors.New("the answer is too large")
 )
-
-// boundedOutput keeps the output of a program, and fails if it is larger than maxAnswer.
-type boundedOutput struct {
-	kept bytes.Buffer
-	over bool
-}
-
-func (a *boundedOutput) Write(p []byte) (int, error) {
-	if a.kept.Len()+len(p) > maxAnswer {
-		a.over = true
-		return 0, errLarge
-	}
-	return a.kept.Write(p)
-}
 
 // ask runs a program of the host in an empty directory, so that git finds no repository, and returns
 // its output.
@@ -68,20 +55,20 @@ func (p program) run(ctx context.Context, in string) ([]byte, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second // a helper may leave a daemon that keeps the pipe open
-	var out boundedOutput
-	cmd.Stdin, cmd.Stdout = strings.NewReader(in), &out
+	out := &bounded.Buffer{Most: maxAnswer, Err: errLarge}
+	cmd.Stdin, cmd.Stdout = strings.NewReader(in), out
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s: %w", p.argv[0], context.Cause(ctx))
 	case limited.Err() != nil:
 		return nil, errSlow
-	case out.over:
+	case out.Over():
 		return nil, errLarge
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil
 	}
-	return out.kept.Bytes(), err
+	return out.Bytes(), err
 }
 
 // notPassed are variables that would lead git to a repository, make it ask somebody or change its

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -143,8 +144,8 @@ func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	var complaint lastBytes
-	cmd.Stderr = &complaint
+	complaint := &bounded.Tail{Most: 2048}
+	cmd.Stderr = complaint
 	stdin, inErr := cmd.StdinPipe()
 	stdout, outErr := cmd.StdoutPipe()
 	err := errors.Join(inErr, outErr)
@@ -164,7 +165,7 @@ func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
 	_ = stdout.Close()               // if git has not read everything, ssh need not write the rest
 	err = cmd.Wait()
 	if err != nil && ctx.Err() == nil {
-		why := complaint.lastLine()
+		why := lastLine(complaint.String())
 		var exit *exec.ExitError
 		if why == "" || !errors.As(err, &exit) {
 			why = err.Error()
@@ -179,19 +180,8 @@ func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
 	copying.Wait()
 }
 
-// lastBytes keeps the last bytes that are written to it.
-type lastBytes []byte
-
-func (l *lastBytes) Write(p []byte) (int, error) {
-	*l = append(*l, p...)
-	if over := len(*l) - 2048; over > 0 {
-		*l = append((*l)[:0], (*l)[over:]...)
-	}
-	return len(p), nil
-}
-
-// lastLine returns the last line that is not empty.
-func (l lastBytes) lastLine() string {
-	lines := strings.Split(strings.TrimSpace(string(l)), "\n")
+// lastLine returns the last line of a text that is not empty.
+func lastLine(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }

@@ -1,13 +1,13 @@
 package mirror
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitauth"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
@@ -27,9 +27,9 @@ var errSlow = errors.New("no answer in time")
 func (m *Mirror) findBranch(ctx context.Context, branch string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, askLimit, errSlow)
 	defer cancel()
-	var out bytes.Buffer
+	out := &bounded.Buffer{Most: maxAnswer, Err: &gitrun.Limit{What: "it answers with too many references"}}
 	args := []string{"ls-remote", "--symref", "--", m.remote.String(), "HEAD", "refs/heads/" + branch}
-	if err := m.runAsPerson(ctx, gitrun.Command{Args: args, Out: &limitedBuffer{&out}}, nil); err != nil {
+	if err := m.runAsPerson(ctx, gitrun.Command{Args: args, Out: out}, nil); err != nil {
 		return "", err
 	}
 	for line := range strings.SplitSeq(out.String(), "\n") {
@@ -46,16 +46,6 @@ func (m *Mirror) findBranch(ctx context.Context, branch string) (string, error) 
 		return "", refusal(m.remote, "see its branches with 'git ls-remote --heads "+m.remote.String()+"'", "it has no branch %s", branch)
 	}
 	return "", refusal(m.remote, "make a first commit there, or name a branch with --branch", "it has no commit yet, or no default branch")
-}
-
-// limitedBuffer is a buffer of at most maxAnswer bytes.
-type limitedBuffer struct{ *bytes.Buffer }
-
-func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxAnswer {
-		return 0, &gitrun.Limit{What: "it answers with too many references"}
-	}
-	return b.Buffer.Write(p)
 }
 
 // fetchInto fetches all branches and tags into the repository at dir.
@@ -108,7 +98,7 @@ func (m *Mirror) run(ctx context.Context, cmd gitrun.Command, tell Progress) (*g
 	for _, s := range settings {
 		args = append(args, "-c", s)
 	}
-	if out, ok := cmd.Out.(*limitedBuffer); ok {
+	if out, ok := cmd.Out.(*bounded.Buffer); ok {
 		out.Reset()
 	}
 	cmd.Args, cmd.Whole, cmd.Err = append(args, cmd.Args...), gitauth.HostEnvironment(m.remote), said

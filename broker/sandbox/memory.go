@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// bounded returns a command that first limits its own memory and that of its children, in bytes.
-func bounded(memory int64, argv []string) []string {
+// withMemory returns a command that first limits its own memory and that of its children, in bytes.
+func withMemory(memory int64, argv []string) []string {
 	if memory == 0 || runtime.GOOS != "linux" {
 		return argv
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 )
 
 // How long Stop waits for the end of a server. Many servers ignore the end of their input.
@@ -27,7 +29,7 @@ type Process struct {
 	in        io.WriteCloser
 	out       *bufio.Reader
 	pipe      *os.File // read by out
-	errors    *tail
+	errors    *bounded.Tail
 	sandboxed bool
 	probes    []Probe
 	done      chan struct{} // closed when the process has ended and waited is set
@@ -42,7 +44,7 @@ func launch(name string, argv, env []string, dir, temp string) (*Process, error)
 	cmd.Env, cmd.Dir = env, dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = termGrace
-	p := &Process{cmd: cmd, errors: &tail{}, done: make(chan struct{})}
+	p := &Process{cmd: cmd, errors: &bounded.Tail{Most: 16 << 10}, done: make(chan struct{})}
 	cmd.Stderr = p.errors
 	var err error
 	if p.in, err = cmd.StdinPipe(); err != nil {
@@ -171,28 +173,4 @@ func (p *Process) cause() string {
 		return fmt.Sprintf(": %.300s", words)
 	}
 	return ""
-}
-
-// tail keeps the last bytes written to it.
-type tail struct {
-	mu sync.Mutex
-	b  []byte
-}
-
-const tailSize = 16 << 10
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.b = append(t.b, b...)
-	if over := len(t.b) - tailSize; over > 0 {
-		t.b = append(t.b[:0], t.b[over:]...)
-	}
-	return len(b), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.b)
 }

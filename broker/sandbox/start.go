@@ -98,7 +98,7 @@ func (h *Host) Start(ctx context.Context, s Spec) (*Process, error) {
 		s.Argv = slices.Concat(s.Argv, s.Roots)
 	}
 	if s.View == nil && (s.Sandbox.Off || h.unavailable != nil) {
-		return launch(s.Name, bounded(s.Memory, s.Argv), env, private, "")
+		return launch(s.Name, withMemory(s.Memory, s.Argv), env, private, "")
 	}
 	p, err := h.startConfined(ctx, s, env, private)
 	if err != nil {
@@ -156,7 +156,7 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private st
 	if err != nil {
 		return nil, err
 	}
-	p, err := launch(s.Name, bounded(s.Memory, argv), env, private, temp)
+	p, err := launch(s.Name, withMemory(s.Memory, argv), env, private, temp)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(temp))
 	}

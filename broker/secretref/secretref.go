@@ -4,7 +4,6 @@
 package secretref
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -17,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 )
 
 // Reference says where a secret is. Exactly one member is set.
@@ -92,21 +93,13 @@ func output(ctx context.Context, argv []string) (string, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	out := &bounded{}
+	out := &bounded.Buffer{Most: maxSecret + 1} // one more than a secret may have
 	cmd.Stdout = out
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	return out.String(), cause(err)
-}
-
-// bounded keeps the beginning of an output, up to one byte more than a secret may have.
-type bounded struct{ bytes.Buffer }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:min(len(p), maxSecret+1-b.Len())])
-	return len(p), nil
 }
 
 // cause returns an error without its path or program, because the message already has the

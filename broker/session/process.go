@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/desk"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -258,7 +258,7 @@ func (t *taskProcess) run(ctx context.Context, task string) (out string, code in
 		return "", 0, err
 	}
 	cmd := exec.CommandContext(ctx, path, builtin.Command)
-	stdout, stderr := &limited{left: maxTaskOutput}, &limited{left: maxTaskOutput}
+	stdout, stderr := &bounded.Buffer{Most: maxTaskOutput}, &bounded.Buffer{Most: maxTaskOutput}
 	cmd.Env, cmd.Dir, cmd.ExtraFiles, cmd.WaitDelay = processEnvironment, "/", h.files, time.Second
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err = cmd.Start()
@@ -280,19 +280,3 @@ func (t *taskProcess) run(ctx context.Context, task string) (out string, code in
 	}
 	return out, code, err
 }
-
-// limited keeps the first bytes that are written. The buffer is not embedded, because os/exec would
-// then call its ReadFrom, which has no limit.
-type limited struct {
-	kept bytes.Buffer
-	left int
-}
-
-func (l *limited) Write(b []byte) (int, error) {
-	kept := b[:min(len(b), l.left)]
-	l.left -= len(kept)
-	l.kept.Write(kept)
-	return len(b), nil
-}
-
-func (l *limited) String() string { return l.kept.String() }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
@@ -40,7 +41,7 @@ func copyFile(ctx context.Context, from *os.Root, name string, to *os.Root, as s
 	if err != nil {
 		return cause(err)
 	}
-	_, err = io.Copy(out, io.LimitReader(cancelled{ctx, in}, info.Size()))
+	_, err = io.Copy(out, io.LimitReader(bounded.Reader(ctx, in), info.Size()))
 	if err == nil {
 		err = out.Chmod(perm)
 	}
@@ -52,19 +53,6 @@ func copyFile(ctx context.Context, from *os.Root, name string, to *os.Root, as s
 		return errors.Join(cause(err), to.Remove(as))
 	}
 	return nil
-}
-
-// cancelled is a reader that fails when a context ends.
-type cancelled struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c cancelled) Read(b []byte) (int, error) {
-	if err := context.Cause(c.ctx); err != nil {
-		return 0, err
-	}
-	return c.r.Read(b)
 }
 
 // tree copies directories, with limits, because servers can create any number of files.

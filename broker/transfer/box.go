@@ -17,6 +17,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -94,7 +95,7 @@ func (b *Box) Put(ctx context.Context, name string, from io.Reader) (string, err
 		return "", fault.Wrap("copy", err, "")
 	}
 	defer os.Remove(copied.Name()) // fails after a success, because it was renamed
-	n, err := io.Copy(copied, io.LimitReader(reading{ctx, from}, min(free, maxFile)+1))
+	n, err := io.Copy(copied, io.LimitReader(bounded.Reader(ctx, from), min(free, maxFile)+1))
 	err = errors.Join(err, copied.Chmod(0o444), copied.Close())
 	switch {
 	case err != nil:
@@ -108,19 +109,6 @@ func (b *Box) Put(ctx context.Context, name string, from io.Reader) (string, err
 		return "", err
 	}
 	return name, os.Rename(copied.Name(), filepath.Join(b.Dir, name))
-}
-
-// reading is a reader that fails when a context ends.
-type reading struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r reading) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.Reader.Read(p)
 }
 
 // free returns how many more bytes the box may have.

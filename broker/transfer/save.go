@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -84,7 +85,7 @@ func write(ctx context.Context, dir *os.Root, name string, from io.Reader, repla
 		return err
 	}
 	defer func() { _ = dir.Remove(temporary) }()
-	n, err := io.Copy(to, io.LimitReader(reading{ctx, from}, maxSave+1))
+	n, err := io.Copy(to, io.LimitReader(bounded.Reader(ctx, from), maxSave+1))
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
@@ -96,8 +96,8 @@ func checkProgram(ctx context.Context, program string) error {
 	ctx, cancel := context.WithTimeout(ctx, selfCheckLimit)
 	defer cancel()
 	check := exec.CommandContext(ctx, program, "serve", "--"+checkFlag)
-	var out limitedBuffer
-	check.Dir, check.Env, check.Stdout = "/", os.Environ(), &out
+	out := &bounded.Buffer{Most: maxChecked, Err: errors.New("the program writes too much")}
+	check.Dir, check.Env, check.Stdout = "/", os.Environ(), out
 	check.WaitDelay = time.Second
 	if err := check.Run(); err != nil {
 		return fault.New("install the program again", "%s does not work: %w", program, err)
@@ -113,16 +113,6 @@ func checkProgram(ctx context.Context, program string) error {
 		return fault.New("install a newer version", "%s, version %s, is older than the daemon, version %s, and cannot continue it", program, c.Version, is)
 	}
 	return nil
-}
-
-// limitedBuffer is a buffer of at most maxChecked bytes.
-type limitedBuffer struct{ bytes.Buffer }
-
-func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxChecked {
-		return 0, errors.New("the program writes too much")
-	}
-	return b.Buffer.Write(p)
 }
 
 // offerUpgrade returns a notice for a person whose program has another version than the daemon.

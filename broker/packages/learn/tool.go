@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
@@ -130,41 +131,21 @@ func (h Host) ask(ctx context.Context, dir string, env []string, program string,
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	out, complaint := &head{most: maxOutput, fails: true}, &head{most: maxError}
+	out, complaint := &bounded.Buffer{Most: maxOutput, Err: errors.New("too much output")}, &bounded.Buffer{Most: maxError}
 	cmd.Stdout, cmd.Stderr = out, complaint
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case out.full:
+	case out.Over():
 		err = fmt.Errorf("more than %d bytes of output", maxOutput)
-	case err != nil && len(complaint.data) > 0:
-		err = errors.New(text.Drawable(text.FirstLine(strings.TrimSpace(string(complaint.data)), 200)))
+	case err != nil && complaint.String() != "":
+		err = errors.New(text.Drawable(text.FirstLine(strings.TrimSpace(complaint.String()), 200)))
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %s", strings.Join(append([]string{filepath.Base(program)}, args...), " "), withoutLogins(err.Error()))
 	}
-	return strings.TrimSpace(string(out.data)), nil
-}
-
-// head keeps the first most bytes that are written to it.
-type head struct {
-	data  []byte
-	most  int
-	fails bool // Write fails for more bytes, so that the program ends
-	full  bool // more bytes were written
-}
-
-func (k *head) Write(p []byte) (int, error) {
-	room := min(len(p), k.most-len(k.data))
-	k.data = append(k.data, p[:room]...)
-	if room < len(p) {
-		k.full = true
-		if k.fails {
-			return room, errors.New("too much output")
-		}
-	}
-	return len(p), nil
+	return strings.TrimSpace(out.String()), nil
 }
 
 // system returns a path of the system's configuration.
