@@ -1,13 +1,13 @@
 package docker
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 
 	engine "github.com/fsouza/go-dockerclient"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -25,7 +25,8 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 	if err != nil {
 		return "", "", 0, fault.Wrap(op, translate(err), "")
 	}
-	out, errs := &boundedBuffer{limit: execOutputLimit}, &boundedBuffer{limit: execOutputLimit}
+	over := fmt.Errorf("more than %d bytes of output: %w", execOutputLimit, io.ErrShortWrite)
+	out, errs := &bounded.Buffer{Most: execOutputLimit, Err: over}, &bounded.Buffer{Most: execOutputLimit, Err: over}
 	h, err := c.hijack(ctx, func(api *engine.Client, success chan struct{}) (engine.CloseWaiter, error) {
 		return api.StartExecNonBlocking(created.ID, engine.StartExecOptions{
 			OutputStream: out, ErrorStream: errs, Success: success,
@@ -52,19 +53,4 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 		return out.String(), errs.String(), 0, fault.Wrap(op, fmt.Errorf("the command's output ended but it still runs"), "")
 	}
 	return out.String(), errs.String(), done.ExitCode, nil
-}
-
-// boundedBuffer accepts writes up to a limit and refuses the rest.
-type boundedBuffer struct {
-	kept  bytes.Buffer // not embedded: its ReadFrom would ignore the limit
-	limit int
-}
-
-func (b *boundedBuffer) String() string { return b.kept.String() }
-
-func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if b.kept.Len()+len(p) > b.limit {
-		return 0, fmt.Errorf("more than %d bytes of output: %w", b.limit, io.ErrShortWrite)
-	}
-	return b.kept.Write(p)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -256,22 +257,9 @@ func writeProgram(ctx context.Context, target string, from io.Reader) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, &contextReader{ctx, from})
+	_, err = io.Copy(out, bounded.Reader(ctx, from))
 	if err == nil {
 		err = out.Sync()
 	}
 	return errors.Join(err, out.Close())
-}
-
-// contextReader ends a long copy when its context ends.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c *contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
-	"sync"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
@@ -120,24 +119,5 @@ func lastOutput(said string) string {
 	return text.Readable(strings.Join(kept[max(0, len(kept)-lastLines):], "; "), lastLimit)
 }
 
-// tail keeps the last tailLimit bytes that are written to it.
-type tail struct {
-	mu   sync.Mutex
-	kept []byte
-}
-
+// tailLimit is how many bytes of what ssh prints are kept.
 const tailLimit = 4 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(t.kept, p[max(0, len(p)-tailLimit):]...)
-	t.kept = t.kept[max(0, len(t.kept)-tailLimit):]
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.kept)
-}

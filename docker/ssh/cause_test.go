@@ -48,16 +48,3 @@ func TestSSHWords(t *testing.T) {
 		})
 	}
 }
-
-// Of what is written, the end is kept.
-func TestTail(t *testing.T) {
-	var said tail
-	for range 3 {
-		if n, err := said.Write([]byte(strings.Repeat("a", 3000) + "end")); n != 3003 || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	if got := said.String(); len(got) != tailLimit || !strings.HasSuffix(got, "end") {
-		t.Errorf("%d bytes are kept: %.10q", len(got), got)
-	}
-}

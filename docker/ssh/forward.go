@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -107,12 +108,12 @@ const killDelay = 2 * time.Second
 // permanent reports that another one would fail, too. run ends a process that does not reach the
 // machine within limit.
 func (f *forward) run(limit time.Duration) (permanent bool, err error) {
-	var said tail
+	said := &bounded.Tail{Most: tailLimit}
 	quiet := make(chan struct{}) // closed when ssh has ended
 	var work sync.WaitGroup
 	work.Go(func() {
 		defer close(quiet)
-		_, _ = io.Copy(&said, f.stderr)
+		_, _ = io.Copy(said, f.stderr)
 	})
 	inTime := f.await(quiet, limit)
 	<-quiet

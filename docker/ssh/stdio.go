@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -39,9 +40,9 @@ func (t *Tunnel) dialStdio(ctx context.Context) (net.Conn, error) {
 	c := &stdioConn{Conn: ours, tunnel: t, done: make(chan struct{})}
 	var life context.Context
 	life, c.end = context.WithCancel(t.life)
-	var said tail
+	said := &bounded.Tail{Most: tailLimit}
 	cmd := exec.CommandContext(life, t.program, t.target.dialArgs(t.ask)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, &said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, said
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = killDelay
 	detach(cmd, t.ask)

@@ -1,7 +1,6 @@
 package gitrun
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 )
 
 // Command is one run of git.
@@ -59,9 +60,9 @@ func (c *Class) Run(ctx context.Context, cmd Command) error {
 	limited, cancel := context.WithTimeout(ctx, c.time)
 	defer cancel()
 	out := &output{w: cmd.Out}
-	var complaint beginning
-	err := c.start(limited, cmd, out, &complaint)
-	said := strings.TrimSpace(string(complaint))
+	complaint := &bounded.Buffer{Most: maxComplaint} // git may report each of an agent's objects
+	err := c.start(limited, cmd, out, complaint)
+	said := strings.TrimSpace(complaint.String())
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return ErrNoGit
@@ -83,7 +84,7 @@ func (c *Class) Run(ctx context.Context, cmd Command) error {
 
 // Output is Run that returns what git prints, at most the given number of bytes.
 func (c *Class) Output(ctx context.Context, most int, cmd Command) ([]byte, error) {
-	kept := &keeper{most: most}
+	kept := &bounded.Buffer{Most: most, Err: &Limit{fmt.Sprintf("git prints more than %d bytes", most)}}
 	cmd.Out = kept
 	err := c.Run(ctx, cmd)
 	return kept.Bytes(), err
@@ -178,26 +179,4 @@ func (o *output) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)
 	o.err = err
 	return n, err
-}
-
-// keeper is a buffer that fails when more than most bytes are written to it.
-type keeper struct {
-	bytes.Buffer
-	most int
-}
-
-func (k *keeper) Write(p []byte) (int, error) {
-	if k.Len()+len(p) > k.most {
-		return 0, &Limit{fmt.Sprintf("git prints more than %d bytes", k.most)}
-	}
-	return k.Buffer.Write(p)
-}
-
-// beginning keeps the first bytes that are written to it, because git may report each of
-// an agent's objects.
-type beginning []byte
-
-func (b *beginning) Write(p []byte) (int, error) {
-	*b = append(*b, p[:min(len(p), maxComplaint-len(*b))]...)
-	return len(p), nil
 }

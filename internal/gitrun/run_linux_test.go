@@ -297,19 +297,6 @@ func TestContextIsObeyed(t *testing.T) {
 	}
 }
 
-// What git complains of is read to its end, and little of it is kept.
-func TestBeginning(t *testing.T) {
-	var b beginning
-	for range 100 {
-		if n, err := b.Write(make([]byte, 1000)); n != 1000 || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	if len(b) != maxComplaint {
-		t.Errorf("%d bytes are kept", len(b))
-	}
-}
-
 // A refusal is told in git's words, after the name of the command.
 func TestFailure(t *testing.T) {
 	dir, _ := repository(t)

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 )
 
 // security is the program of macOS that reads and writes the keychain.
@@ -182,16 +184,16 @@ func (k *Keychain) run(input []byte, arguments ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, k.program, arguments...)
 	cmd.WaitDelay = time.Second
 	cmd.Stdin = bytes.NewReader(input)
-	var out bounded
-	cmd.Stdout = &out
+	out := &bounded.Buffer{Most: maxText, Err: errors.New("the program printed too much")}
+	cmd.Stdout = out
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return out.text, nil
+		return out.Bytes(), nil
 	case ctx.Err() != nil:
 		return nil, k.pause("the keychain did not answer in time; unlock it with 'security unlock-keychain'")
-	case out.full:
+	case out.Over():
 		return nil, k.pause("the item is too large to be a login")
 	case !errors.As(err, &exit):
 		return nil, k.pause(k.program + " cannot be used: " + err.Error())
@@ -212,18 +214,4 @@ func (k *Keychain) run(input []byte, arguments ...string) ([]byte, error) {
 func (k *Keychain) pause(why string) error {
 	k.until, k.failed = time.Now().Add(keychainPause), errors.New(why)
 	return k.failed
-}
-
-// bounded collects output up to maxText and refuses more.
-type bounded struct {
-	text []byte
-	full bool
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.full = b.full || len(b.text)+len(p) > maxText; b.full {
-		return 0, errors.New("the program printed too much")
-	}
-	b.text = append(b.text, p...)
-	return len(p), nil
 }
