@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
@@ -38,7 +39,7 @@ func readDocument(file string) (*document, error) {
 	data, err := readBounded(file)
 	if err != nil {
 		hint := "name an existing file that you can read"
-		return nil, &LoadError{File: file, Err: fmt.Errorf("read: %w", unwrapPath(err)), hint: hint}
+		return nil, &LoadError{File: file, Err: fmt.Errorf("read: %w", fault.WithoutPath(err)), hint: hint}
 	}
 	return parseDocument(file, data)
 }
@@ -68,14 +69,6 @@ func parseDocument(file string, data []byte) (*document, error) {
 		return nil, &LoadError{File: file, Err: err}
 	}
 	return &document{file: file, data: data, root: v}, nil
-}
-
-func unwrapPath(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // LoadDir reads compiled-policy.json from a directory, and dynamic-lists.json if it

@@ -228,7 +228,7 @@ func Load(path string) (Config, error) {
 		return Default(), nil
 	}
 	if err != nil {
-		return Config{}, &Error{Path: path, Err: withoutPath(err), next: "make it a file that you can read, or remove it"}
+		return Config{}, &Error{Path: path, Err: fault.WithoutPath(err), next: "make it a file that you can read, or remove it"}
 	}
 	return Parse(path, data)
 }
@@ -255,16 +255,6 @@ func read(path string) ([]byte, error) {
 		return nil, errors.New("is not a regular file")
 	}
 	return io.ReadAll(f)
-}
-
-// withoutPath returns the cause of a failed file operation without the path, which the
-// message already has.
-func withoutPath(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // Parse decodes configuration text; path is used in errors only.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // What is the kind of a change.
@@ -188,7 +188,7 @@ func (d *Diff) compare(ctx context.Context, common note) error {
 			return err
 		}
 		if c.origin, c.originStamp, err = origin.look(c.Path, common.get(c.Path).inOrigin()); err != nil {
-			c.Stays = fmt.Sprintf("it cannot be read in %s: %v", dirtree.Short(d.Origin), cause(err))
+			c.Stays = fmt.Sprintf("it cannot be read in %s: %v", dirtree.Short(d.Origin), fault.WithoutPath(err))
 			c.origin = node{kind: special}
 		}
 		if c.Stays == "" && c.copied.same(c.origin) {
@@ -215,19 +215,6 @@ func (d *Diff) describe() {
 		}
 		c.Detail = c.detail()
 	}
-}
-
-// cause strips the path from an error, because the caller names it.
-func cause(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err
-	}
-	return err
 }
 
 // parents calls each with the directories above a path, the nearest first.

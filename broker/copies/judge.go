@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/obeyed"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/hostexec"
 )
@@ -93,7 +94,7 @@ func (d *Diff) stays(c *Change, at map[string]*Change, copied, origin *dirs) (wh
 		}
 		switch is, _, err := origin.look(above, noted{}); {
 		case err != nil:
-			why = fmt.Sprintf("%s cannot be read in %s: %v", dirtree.Short(above), dir, cause(err))
+			why = fmt.Sprintf("%s cannot be read in %s: %v", dirtree.Short(above), dir, fault.WithoutPath(err))
 		case is.kind == nothing:
 			return true // landing makes it
 		case is.kind != directory:

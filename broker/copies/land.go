@@ -96,14 +96,14 @@ func (w *writer) land(which Which, l *Landed) error {
 		}
 		err := step(&c)
 		if fatal(err) {
-			return fmt.Errorf("%s: %w", quoted(c.Path), cause(err))
+			return fmt.Errorf("%s: %w", quoted(c.Path), fault.WithoutPath(err))
 		}
 		if err == nil {
 			l.Landed = append(l.Landed, c)
 			return nil
 		}
 		left[c.Path] = true
-		c.Stays = cause(err).Error()
+		c.Stays = fault.WithoutPath(err).Error()
 		l.Left = append(l.Left, c)
 		return nil
 	}

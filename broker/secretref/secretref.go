@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Reference says where a secret is. Exactly one member is set.
@@ -105,13 +106,8 @@ func output(ctx context.Context, argv []string) (string, error) {
 // cause returns an error without its path or program, because the message already has the
 // reference.
 func cause(err error) error {
-	var path *os.PathError
-	var program *exec.Error
-	switch {
-	case errors.As(err, &path):
-		return path.Err
-	case errors.As(err, &program):
-		return program.Err
+	if program := (*exec.Error)(nil); errors.As(err, &program) {
+		err = program.Err
 	}
-	return err
+	return fault.WithoutPath(err)
 }

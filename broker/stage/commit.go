@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Commit applies the changes of the call's files to the host. An error says what was not applied, and
@@ -127,7 +128,7 @@ func (s *Stage) create(ctx context.Context, dir *os.Root, t target) error {
 	if err != nil {
 		undo()
 	}
-	return cause(err)
+	return fault.WithoutPath(err)
 }
 
 // makeParents makes the directories between base and the target. It returns the target's
@@ -175,7 +176,7 @@ func (s *Stage) replace(ctx context.Context, dir *os.Root, t target, now os.File
 		err = dir.Rename(temporary, t.first())
 	}
 	if err != nil {
-		return errors.Join(cause(err), dir.Remove(temporary))
+		return errors.Join(fault.WithoutPath(err), dir.Remove(temporary))
 	}
 	return nil
 }
@@ -212,7 +213,7 @@ func (t *target) moveFrom(ctx context.Context, from target) error {
 	if err != nil {
 		undo()
 	}
-	return cause(err)
+	return fault.WithoutPath(err)
 }
 
 // move moves the target, which is in source, to a name in another directory.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Limits of what one call may create.
@@ -27,19 +28,19 @@ var errTooMuch = fmt.Errorf("it has more than %d files or %d GiB", maxEntries, m
 func copyFile(ctx context.Context, from *os.Root, name string, to *os.Root, as string, is os.FileInfo, perm os.FileMode) error {
 	in, err := from.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
-		return cause(err)
+		return fault.WithoutPath(err)
 	}
 	defer in.Close()
 	info, err := in.Stat()
 	if err != nil {
-		return cause(err)
+		return fault.WithoutPath(err)
 	}
 	if !info.Mode().IsRegular() || !os.SameFile(info, is) {
 		return errChanged
 	}
 	out, err := to.OpenFile(as, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return cause(err)
+		return fault.WithoutPath(err)
 	}
 	_, err = io.Copy(out, io.LimitReader(bounded.Reader(ctx, in), info.Size()))
 	if err == nil {
@@ -50,7 +51,7 @@ func copyFile(ctx context.Context, from *os.Root, name string, to *os.Root, as s
 		err = to.Chtimes(as, info.ModTime(), info.ModTime())
 	}
 	if err != nil {
-		return errors.Join(cause(err), to.Remove(as))
+		return errors.Join(fault.WithoutPath(err), to.Remove(as))
 	}
 	return nil
 }

@@ -151,13 +151,13 @@ func look(a Access) (target, error) {
 			return t, fmt.Errorf("%s is %s", dir, kind(info.Mode()))
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return t, cause(err)
+			return t, fault.WithoutPath(err)
 		}
 		dir = filepath.Dir(dir)
 	}
 	resolved, err := filepath.EvalSymlinks(t.base)
 	if err != nil {
-		return t, cause(err)
+		return t, fault.WithoutPath(err)
 	}
 	if resolved != t.base {
 		return t, fmt.Errorf("its directory is %s now", resolved)
@@ -166,7 +166,7 @@ func look(a Access) (target, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return t, cause(err)
+		return t, fault.WithoutPath(err)
 	default:
 		t.found = info
 	}
@@ -240,15 +240,6 @@ func kind(m fs.FileMode) string {
 		return "a socket"
 	}
 	return "a device"
-}
-
-// cause returns the error without its path, which the message names already.
-func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 // Binds returns the files and directories that are bound to the stage.

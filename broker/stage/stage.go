@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // errChanged means that a target has changed since New.
@@ -65,7 +66,7 @@ func (s *Stage) Lay(ctx context.Context, p *Plan) error {
 
 func (s *Stage) lay(ctx context.Context, i int, t target) error {
 	if err := s.mkdirAll(relative(t.base)); err != nil {
-		return cause(err)
+		return fault.WithoutPath(err)
 	}
 	dir, err := t.open()
 	if err != nil {
@@ -127,7 +128,7 @@ func relative(path string) string { return strings.TrimPrefix(path, "/") }
 func (t *target) open() (*os.Root, error) {
 	dir, err := os.OpenRoot(t.base)
 	if err != nil {
-		return nil, cause(err)
+		return nil, fault.WithoutPath(err)
 	}
 	if err := t.checkIn(dir); err != nil {
 		return nil, errors.Join(err, dir.Close())
@@ -139,7 +140,7 @@ func (t *target) open() (*os.Root, error) {
 func (t *target) checkIn(dir *os.Root) error {
 	in, err := dir.Stat(".")
 	if err != nil {
-		return cause(err)
+		return fault.WithoutPath(err)
 	}
 	if !os.SameFile(in, t.in) {
 		return fmt.Errorf("the directory %s: %w", t.base, errChanged)

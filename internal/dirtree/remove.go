@@ -12,6 +12,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // maxOpen is how many nested directories are open at once. People hardly ever make deeper
@@ -50,7 +52,7 @@ func RemoveIn(ctx context.Context, root *os.Root, name string) error {
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove %s: %w", Short(filepath.Join(root.Name(), name)), cause(err))
+		return fmt.Errorf("remove %s: %w", Short(filepath.Join(root.Name(), name)), fault.WithoutPath(err))
 	}
 	return nil
 }
@@ -156,7 +158,7 @@ func (r *removal) moveUp(name string) {
 // complain keeps the first error of a pass.
 func (r *removal) complain(err error) {
 	if r.err == nil && !errors.Is(err, fs.ErrNotExist) {
-		r.err = cause(err)
+		r.err = fault.WithoutPath(err)
 	}
 }
 
@@ -174,17 +176,4 @@ func enter(dir *os.Root, name string) (*os.Root, error) {
 		_ = dir.Chmod(name, 0o700) // if that fails, opening reports it
 	}
 	return dir.OpenRoot(name)
-}
-
-// cause returns an error without its path, which can be of any length.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
-		return l.Err
-	}
-	return err
 }

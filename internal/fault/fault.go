@@ -9,6 +9,8 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -49,6 +51,20 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Hint returns the next step.
 func (e *Error) Hint() string { return e.Next }
+
+// WithoutPath returns the cause of a failed operation on a file without the path, for a message that
+// names the file already.
+func WithoutPath(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
+}
 
 // diskHints are the next steps for a disk that cannot be written to.
 var diskHints = []struct {

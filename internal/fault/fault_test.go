@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"syscall"
 	"testing"
 
@@ -43,5 +45,20 @@ func TestHint(t *testing.T) {
 	}
 	if !errors.Is(fault.Wrap("run", io.EOF, ""), io.EOF) {
 		t.Error("the cause was lost")
+	}
+}
+
+func TestWithoutPath(t *testing.T) {
+	for name, c := range map[string]struct{ err, want error }{
+		"nothing":   {nil, nil},
+		"another":   {io.EOF, io.EOF},
+		"of a file": {fmt.Errorf("read: %w", &fs.PathError{Op: "open", Path: "/secret", Err: fs.ErrPermission}), fs.ErrPermission},
+		"of two":    {&os.LinkError{Op: "rename", Old: "/a", New: "/b", Err: fs.ErrExist}, fs.ErrExist},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := fault.WithoutPath(c.err); got != c.want { //nolint:errorlint // exactly this one
+				t.Errorf("it is %v, want %v", got, c.want)
+			}
+		})
 	}
 }
