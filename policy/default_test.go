@@ -87,7 +87,7 @@ func TestDefaultAnnotationsAreComplete(t *testing.T) {
 		t.Errorf("warnings: %q", w)
 	}
 	e, _ := defaultEngine(t)
-	if w := e.Warnings(); len(w) != 0 {
+	if w := e.warnings; len(w) != 0 {
 		t.Errorf("warnings: %q", w)
 	}
 }

@@ -23,7 +23,9 @@ type Engine struct {
 	collector *collector
 	judge     *judge
 	hash      string
-	warnings  []string
+	// warnings say which loaded rules, lists and annotations have no effect, or another effect than
+	// one would expect.
+	warnings []string
 	// narrowings judge every call, too.
 	narrowings []*Engine
 }
@@ -143,10 +145,6 @@ func (e *Engine) index() {
 // Hash identifies the policy, annotations and lists together, for the audit. The hashes of
 // narrowing policies follow, each behind a "+".
 func (e *Engine) Hash() string { return e.hash }
-
-// Warnings says which loaded rules, lists and annotations have no effect, or another
-// effect than one would expect.
-func (e *Engine) Warnings() []string { return e.warnings }
 
 // hashOf hashes the three files. The length of each is hashed too, so that moving bytes
 // from one to the next changes the hash.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,14 +89,6 @@ func readList(n *node) List {
 	}
 	l.effective = l.Effective()
 	return l
-}
-
-// Names returns the names of the resolved lists, sorted.
-func (l *Lists) Names() []string {
-	if l == nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(l.byName))
 }
 
 // Get returns the list of that name, and whether it is resolved.

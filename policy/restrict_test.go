@@ -134,7 +134,7 @@ func TestOneOfSeveralValues(t *testing.T) {
 func TestRulesWithoutCommonRole(t *testing.T) {
 	w := newWorld(t)
 	e := ruleEngine(t, w, `{"name":"dead","if":{"roles":["write-path"],"paths":{"roles":["read-path"],"within":"~"}},"then":"allow"}`, "")
-	if all := strings.Join(e.Warnings(), "\n"); !strings.Contains(all, "rule dead: its conditions have no role in common, so it has no effect") {
+	if all := strings.Join(e.warnings, "\n"); !strings.Contains(all, "rule dead: its conditions have no role in common, so it has no effect") {
 		t.Errorf("warnings: %s", all)
 	}
 }

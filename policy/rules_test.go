@@ -115,8 +115,8 @@ func TestListsMissingMatchNothing(t *testing.T) {
 	if v.Decision != Deny {
 		t.Errorf("%s by %s", v.Decision, v.Rule)
 	}
-	if !slices.ContainsFunc(e.Warnings(), func(s string) bool { return strings.Contains(s, "@hosts is not resolved") }) {
-		t.Errorf("no warning in %q", e.Warnings())
+	if !slices.ContainsFunc(e.warnings, func(s string) bool { return strings.Contains(s, "@hosts is not resolved") }) {
+		t.Errorf("no warning in %q", e.warnings)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestRulesForDomainsThatGiveNamesAway(t *testing.T) {
 	for pattern, want := range map[string]bool{"*.github.io": true, "*.vercel.app": true, "github.io": false, "octocat.github.io": false, "*.example.org": false} {
 		for _, then := range []string{"allow", "escalate"} {
 			e := ruleEngine(t, w, `{"name":"wide","if":{"domains":{"roles":["fetch-url"],"allowed":["`+pattern+`"]}},"then":"`+then+`"}`, "")
-			warned := slices.ContainsFunc(e.Warnings(), func(s string) bool { return strings.HasPrefix(s, "rule wide allows all hosts below a domain") })
+			warned := slices.ContainsFunc(e.warnings, func(s string) bool { return strings.HasPrefix(s, "rule wide allows all hosts below a domain") })
 			if warned != (want && then == "allow") {
 				t.Errorf("%s %s: warned %v", then, pattern, warned)
 			}
@@ -250,7 +250,7 @@ func TestListThatCannotBeRead(t *testing.T) {
 				t.Errorf("%s of %s, %s: %s by %s (%s)", tc.then, tc.values, url, v.Decision, v.Rule, v.Reason)
 			}
 		}
-		if got := strings.Join(e.Warnings(), "\n"); !strings.Contains(got, "so the rule covers every host") {
+		if got := strings.Join(e.warnings, "\n"); !strings.Contains(got, "so the rule covers every host") {
 			t.Errorf("%s: warnings %q", tc.values, got)
 		}
 		e = ruleEngine(t, w, `{"name":"allow","if":{"domains":{"roles":["fetch-url"],"allowed":["@hosts"]}},"then":"allow"}`,

@@ -1,11 +1,17 @@
 package pathx
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// Resolve is View.Resolve with a view of its own.
+func (r *Resolver) Resolve(value string) (Resolved, error) {
+	return r.View(context.Background()).Resolve(value)
+}
 
 func TestCheck(t *testing.T) {
 	for p, ok := range map[string]bool{

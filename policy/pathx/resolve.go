@@ -60,19 +60,9 @@ func (r Resolved) Idents() []Ident { return r.idents }
 // in nanoseconds and in the order of Idents. It is 0 for Base and the directories above it.
 func (r Resolved) Changed() []int64 { return r.changed }
 
-// Resolve is View.Resolve with a view of its own.
-func (r *Resolver) Resolve(value string) (Resolved, error) {
-	return r.View(context.Background()).Resolve(value)
-}
-
 // ResolveTrusted is View.ResolveTrusted with a view of its own.
 func (r *Resolver) ResolveTrusted(value string) (Resolved, error) {
 	return r.View(context.Background()).ResolveTrusted(value)
-}
-
-// ResolveHost is View.ResolveHost with a view of its own.
-func (r *Resolver) ResolveHost(value string) (Resolved, error) {
-	return r.View(context.Background()).ResolveHost(value)
 }
 
 // Resolve returns the file that the value names. Relative values, and values at or below

@@ -57,7 +57,7 @@ func TestSpellingsOfAName(t *testing.T) {
 			}
 		})
 	}
-	host, err := r.ResolveHost(filepath.Join(r.Base, composed+".txt"))
+	host, err := r.View(t.Context()).ResolveHost(filepath.Join(r.Base, composed+".txt"))
 	if err != nil || host.Exists {
 		t.Errorf("for git the other spelling is another file: %+v (%v)", host, err)
 	}
