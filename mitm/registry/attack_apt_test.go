@@ -13,6 +13,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
 )
 
+// forgetful is an apt.Seen that remembers nothing.
+type forgetful struct{}
+
+func (forgetful) Distributions(string) []apt.Distribution { return nil }
+
+func (forgetful) Remember(string, apt.Distribution) error { return nil }
+
 // A distribution's name is data as a package's is: it is admitted and recorded before it leaves.
 func TestDistributionsAreAdmittedAndRecordedFirst(t *testing.T) {
 	repo := forged.NewApt(t)
@@ -25,7 +32,7 @@ func TestDistributionsAreAdmittedAndRecordedFirst(t *testing.T) {
 	base, _ := url.Parse("http://repo.example/")
 	root, _ := url.Parse(strings.TrimSuffix(repo.URL.String(), "/"))
 	plane, err := registry.New(registry.Config{
-		Store: kept, Ecosystems: []registry.Ecosystem{apt.New(&apt.Memory{})},
+		Store: kept, Ecosystems: []registry.Ecosystem{apt.New(forgetful{})},
 		Origins:   []*registry.Origin{{Ecosystem: "apt", URL: base, Keys: []string{repo.Keyring}}},
 		Upstreams: map[string]*url.URL{"repo.example": root},
 		Limits:    registry.Limits{Fresh: time.Nanosecond},

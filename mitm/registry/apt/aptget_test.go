@@ -32,7 +32,7 @@ func gatewayTo(f *forge) *registrytest.Gateway {
 		return doc.Data, nil
 	}
 	return &registrytest.Gateway{
-		Ecosystem: New(&Memory{}), Fetcher: f, Origin: f.origin,
+		Ecosystem: New(&memory{}), Fetcher: f, Origin: f.origin,
 		Bases: map[string]*url.URL{"/debian/": f.origin.URL}, Bytes: bytesOf,
 	}
 }

@@ -33,7 +33,7 @@ func reasonOf(t testing.TB, err error) registry.Reason {
 
 func TestAPackageIsWhatItsIndexSays(t *testing.T) {
 	f := plainForge(t)
-	e := New(&Memory{})
+	e := New(&memory{})
 	const pkg = "pool/main/h/hello/hello_1.0_amd64.deb"
 	if _, _, err := f.ask(t, e, pkg); reasonOf(t, err) != registry.ReasonUnlisted || !strings.Contains(err.Error(), "apt-get update") {
 		t.Errorf("before an index was fetched: %v", err)
@@ -61,7 +61,7 @@ func TestAPackageIsWhatItsIndexSays(t *testing.T) {
 
 // What is known is made again when another process goes on.
 func TestANewProcessKnowsTheIndexes(t *testing.T) {
-	f, seen := plainForge(t), &Memory{}
+	f, seen := plainForge(t), &memory{}
 	if _, _, err := f.ask(t, New(seen), "dists/stable/main/binary-amd64/Packages"); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestANewProcessKnowsTheIndexes(t *testing.T) {
 
 func TestDocumentsAreThoseOfTheRelease(t *testing.T) {
 	f := plainForge(t)
-	e := New(&Memory{})
+	e := New(&memory{})
 	for _, path := range f.Paths() {
 		if strings.HasPrefix(path, "pool/") {
 			continue
@@ -117,7 +117,7 @@ func TestDistributionsWithASlash(t *testing.T) {
 	f.Publish(t, "stable/updates")
 	for _, both := range []bool{false, true} {
 		t.Run(fmt.Sprint(both), func(t *testing.T) {
-			e := New(&Memory{})
+			e := New(&memory{})
 			if both {
 				f.Publish(t, "stable")
 				if _, _, err := f.ask(t, e, "dists/stable/main/binary-amd64/Packages"); err != nil {
@@ -167,7 +167,7 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		}, reason: registry.ReasonDigest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, e := plainForge(t), New(&Memory{})
+			f, e := plainForge(t), New(&memory{})
 			if _, _, err := f.ask(t, e, "dists/stable/InRelease"); err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +195,7 @@ func TestReleasesThatAreRefused(t *testing.T) {
 
 // A Release that was valid is fetched again when it no longer is.
 func TestAnExpiredReleaseLeadsNowhere(t *testing.T) {
-	f, e := plainForge(t), New(&Memory{})
+	f, e := plainForge(t), New(&memory{})
 	f.Fields = "Valid-Until: " + time.Now().Add(time.Hour).UTC().Format(time.RFC1123) + "\n"
 	f.Publish(t, "stable")
 	const index = "dists/stable/main/binary-amd64/Packages"
@@ -212,7 +212,7 @@ func TestAnExpiredReleaseLeadsNowhere(t *testing.T) {
 
 // Older than the last one holds for the next process, too.
 func TestReleasesNeverGoBack(t *testing.T) {
-	f, seen := plainForge(t), &Memory{}
+	f, seen := plainForge(t), &memory{}
 	if _, _, err := f.ask(t, New(seen), "dists/stable/InRelease"); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestReleasesNeverGoBack(t *testing.T) {
 }
 
 func TestAnIndexThatIsNotTheListedOneIsRefused(t *testing.T) {
-	f, e := plainForge(t), New(&Memory{})
+	f, e := plainForge(t), New(&memory{})
 	for _, path := range f.Paths() {
 		if strings.Contains(path, "binary-amd64") {
 			f.Put(path, append(f.Get(path), '\n'))
@@ -237,7 +237,7 @@ func TestAnIndexThatIsNotTheListedOneIsRefused(t *testing.T) {
 
 // Names of distributions are asked for in vain only so often.
 func TestNamesOfDistributionsAreCounted(t *testing.T) {
-	f, e := plainForge(t), New(&Memory{})
+	f, e := plainForge(t), New(&memory{})
 	for i := range 2 * maxTried {
 		_, _, err := f.ask(t, e, fmt.Sprintf("dists/secret%d/InRelease", i))
 		if want := map[bool]registry.Reason{true: registry.ReasonNotFound, false: registry.ReasonLimit}[i < maxTried]; reasonOf(t, err) != want {
@@ -250,7 +250,7 @@ func TestNamesOfDistributionsAreCounted(t *testing.T) {
 }
 
 func TestLongNamesOfDistributions(t *testing.T) {
-	f, e := plainForge(t), New(&Memory{})
+	f, e := plainForge(t), New(&memory{})
 	long := strings.Repeat("secret", 20)
 	for _, path := range []string{"dists/" + long + "/InRelease", "dists/a/" + long + "/Release", "dists/" + long + "/main/Packages"} {
 		if _, _, err := f.ask(t, e, path); reasonOf(t, err) != registry.ReasonPath {
@@ -264,7 +264,7 @@ func TestLongNamesOfDistributions(t *testing.T) {
 
 // The fetcher's error is not hidden, and one who stops waiting for an index holds up nobody.
 func TestAFetchersErrorIsPassedOn(t *testing.T) {
-	f, e := plainForge(t), New(&Memory{})
+	f, e := plainForge(t), New(&memory{})
 	a, err := e.Parse(f.origin, &registry.Request{Method: "GET", Base: f.origin.URL, Path: "dists/stable/InRelease"})
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func (failing) Admit(context.Context, *registry.Origin, registry.Pin, func() (bo
 
 // Many ask at once, and the index is read once.
 func TestManyAskAtOnce(t *testing.T) {
-	f, e := plainForge(t), New(&Memory{})
+	f, e := plainForge(t), New(&memory{})
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {

@@ -30,6 +30,16 @@ func newForge(t testing.TB) *forge {
 	return &forge{Apt: a, origin: &registry.Origin{Ecosystem: "apt", URL: &url.URL{Scheme: "http", Host: "repo.example", Path: "/debian/"}, Keys: []string{a.Keyring}}}
 }
 
+// memory is Seen in memory. The zero value is ready.
+type memory struct{ seen []Distribution }
+
+func (m *memory) Distributions(string) []Distribution { return slices.Clone(m.seen) }
+
+func (m *memory) Remember(_ string, d Distribution) error {
+	m.seen = append(slices.DeleteFunc(m.seen, func(other Distribution) bool { return other.Name == d.Name }), d)
+	return nil
+}
+
 // paths are what the repository was asked for.
 func (f *forge) paths() []string {
 	f.mu.Lock()

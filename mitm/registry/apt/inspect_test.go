@@ -18,7 +18,7 @@ import (
 
 // inspect looks into bytes that are said to be hello 1.0.
 func inspect(data []byte) (*registry.Inspection, error) {
-	return New(&Memory{}).Inspect(&registry.Facts{Name: "hello"}, &registry.Version{Version: "1.0"},
+	return New(&memory{}).Inspect(&registry.Facts{Name: "hello"}, &registry.Version{Version: "1.0"},
 		&registry.File{URL: "http://repo.example/debian/pool/hello_1.0_amd64.deb"}, bytes.NewReader(data), int64(len(data)))
 }
 

@@ -42,7 +42,7 @@ func TestParseReadsWhatAptSends(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			want.Path, want.Base = path, o.URL
-			got, err := New(&Memory{}).Parse(o, &registry.Request{Method: "GET", Base: o.URL, Path: path})
+			got, err := New(&memory{}).Parse(o, &registry.Request{Method: "GET", Base: o.URL, Path: path})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestParseRefuses(t *testing.T) {
 		"too long":          {get("pool/" + strings.Repeat("a", 2000) + ".deb"), registry.ReasonPath},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := New(&Memory{}).Parse(o, &test.request)
+			a, err := New(&memory{}).Parse(o, &test.request)
 			var refusal *registry.Refusal
 			if !errors.As(err, &refusal) || refusal.Reason != test.reason {
 				t.Fatalf("read as %+v, %v", a, err)
@@ -105,7 +105,7 @@ func FuzzParse(f *testing.F) {
 	}
 	o := testOrigin()
 	f.Fuzz(func(t *testing.T, path string) {
-		e := New(&Memory{})
+		e := New(&memory{})
 		a, err := e.Parse(o, &registry.Request{Method: "GET", Base: o.URL, Path: path})
 		if err != nil {
 			registrytest.Refusal(t, err)

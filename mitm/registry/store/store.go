@@ -224,9 +224,6 @@ func use(path string) {
 	_ = os.Chtimes(path, now, now)
 }
 
-// Forget removes the value of a key.
-func (s *Store) Forget(key string) { _ = os.Remove(s.note(key)) }
-
 func (s *Store) note(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(s.dir, "notes", hex.EncodeToString(sum[:]))
