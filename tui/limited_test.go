@@ -37,9 +37,6 @@ func TestAReadOnlyViewChangesNothing(t *testing.T) {
 	if got := r.queued(1); got != "" || len(r.broker.inputs) > 0 || len(r.broker.opened) > 0 || r.m.quitting {
 		t.Errorf("the agent got %q, the broker %v and %v, quitting %t", got, r.broker.inputs, r.broker.opened, r.m.quitting)
 	}
-	if first.pane.UsedElsewhere() {
-		t.Error("somebody uses the pane")
-	}
 	if cols, rows := first.pane.Screen.Size(); cols != wideCols || rows != wideRows {
 		t.Errorf("the pane has the size %dx%d of a window that only shows it", cols, rows)
 	}

@@ -135,9 +135,6 @@ func (k Key) IsModifier() bool {
 		k.Code >= KeyCapsLock && k.Code <= KeyNumLock
 }
 
-// Is reports whether the key was pressed or repeated and String returns name.
-func (k Key) Is(name string) bool { return k.Action != Release && k.String() == name }
-
 // functional reports whether the key never types text.
 func (k Key) functional() bool {
 	return k.Code > utf8.MaxRune || k.Code >= KeyCapsLock && k.Code <= KeyModifierLast ||

@@ -35,7 +35,7 @@ func edit(ctx context.Context, t *Terminal) {
 	for batch := range events {
 		for _, ev := range batch {
 			_, _ = t.Write([]byte("EVENT " + ev.String() + "."))
-			if ev.Key.Is("q") {
+			if ev.Key.String() == "q" {
 				return
 			}
 		}

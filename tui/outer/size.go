@@ -8,18 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The size below which nothing useful can be shown.
-const (
-	MinCols = 20
-	MinRows = 5
-)
-
 // Size is the size of a terminal in cells.
 type Size struct{ Cols, Rows int }
-
-// TooSmall reports whether nothing useful can be shown. That is not an error, because
-// the person can make the window larger.
-func (s Size) TooSmall() bool { return s.Cols < MinCols || s.Rows < MinRows }
 
 // Size asks the terminal for its size. If the terminal does not know it, as on a serial
 // line, Size returns 80×24.

@@ -95,9 +95,6 @@ func (p *Pane) replay(data []byte) {
 	p.show()
 }
 
-// BytesRead returns how many bytes of the agent the screen has received.
-func (p *Pane) BytesRead() int64 { return p.received.Load() }
-
 // show asks the views that show the pane for a frame. Only the view in which the program was
 // used last may paint at once, because a slow terminal of another view must not delay the
 // agent. During a synchronized update show waits until the update ends or holdTime is over.

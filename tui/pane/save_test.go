@@ -102,8 +102,8 @@ func TestSavedPanesGoOn(t *testing.T) {
 	}
 	seen := newWatcher()
 	w := next.add(t, seen)
-	if w.Connected() || w.Silent() || w.BytesRead() != int64(len(out)+1) {
-		t.Errorf("%v, %d bytes", w.Connected(), w.BytesRead())
+	if w.Connected() || w.Silent() || w.received.Load() != int64(len(out)+1) {
+		t.Errorf("%v, %d bytes", w.Connected(), w.received.Load())
 	}
 	if spans := input.SpansOf(w.First()); input.TextOf(w.First()) != "do it" || len(spans) != 2 || spans[0].Pasted || !spans[1].Pasted {
 		t.Errorf("the first prompt is %+v", w.First())

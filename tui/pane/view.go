@@ -267,12 +267,6 @@ func (v *View) HasSize() bool {
 	return v.Pane.cols == v.cols && v.Pane.rows == v.rows
 }
 
-// UsedElsewhere reports whether the pane's program was used last in another view.
-func (v *View) UsedElsewhere() bool {
-	user := v.user.Load()
-	return user != nil && user != v
-}
-
 // fit gives the pane the size that a view wants. The caller holds the mutex.
 func (p *Pane) fit(v *View) {
 	smaller := v.cols < p.cols || v.rows < p.rows

@@ -10,18 +10,15 @@ const (
 // panels are drawn over the viewport and never change its size, so that they never cause
 // a resize of the agent.
 type Layout struct {
-	Cols, Rows int
-	Tabs       Rect
-	Viewport   Rect
-	Status     Rect
+	Tabs     Rect
+	Viewport Rect
+	Status   Rect
 }
 
 // LayOut computes the layout of a screen. It reports false when the screen is
 // too small to work on.
 func LayOut(cols, rows int) (Layout, bool) {
 	l := Layout{
-		Cols:     cols,
-		Rows:     rows,
 		Tabs:     Rect{W: cols, H: 1},
 		Viewport: Rect{Y: 1, W: cols, H: max(1, rows-2)},
 		Status:   Rect{Y: rows - 1, W: cols, H: 1},
