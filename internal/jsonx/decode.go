@@ -20,9 +20,8 @@ func Parse(data []byte, limits Limits) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	d.Space()
-	if !d.AtEnd() {
-		return Value{}, d.fail(d.pos, "data after the value")
+	if err := d.end(); err != nil {
+		return Value{}, err
 	}
 	return v, nil
 }
@@ -31,6 +30,15 @@ type decoder struct {
 	Cursor
 	values int
 	limits Limits
+}
+
+// end returns an error unless only white space is left.
+func (d *decoder) end() error {
+	d.Space()
+	if !d.AtEnd() {
+		return d.fail(d.pos, "data after the value")
+	}
+	return nil
 }
 
 func (d *decoder) fail(offset int, reason string) error {
@@ -80,20 +88,12 @@ func (d *decoder) array(depth int) (Value, error) {
 	if depth > d.limits.Depth {
 		return v, d.fail(d.pos, "nested too deeply")
 	}
-	more := d.Open(']')
-	for more {
+	err := d.each(']', func() error {
 		item, err := d.value(depth + 1)
-		if err != nil {
-			return v, err
-		}
 		v.Items = append(v.Items, item)
-		next, ok := d.Next(']')
-		if !ok {
-			return v, d.fail(d.pos, "expected ',' or ']'")
-		}
-		more = next
-	}
-	return v, nil
+		return err
+	})
+	return v, err
 }
 
 func (d *decoder) object(depth int) (Value, error) {
@@ -102,24 +102,29 @@ func (d *decoder) object(depth int) (Value, error) {
 		return v, d.fail(d.pos, "nested too deeply")
 	}
 	seen := names{exactOnly: d.limits.Trusted}
-	more := d.Open('}')
-	for more {
+	err := d.each('}', func() error {
 		name, err := d.name(&seen)
 		if err != nil {
-			return v, err
+			return err
 		}
 		member, err := d.value(depth + 1)
-		if err != nil {
-			return v, err
-		}
 		v.Members = append(v.Members, Member{Name: name, Value: member})
-		next, ok := d.Next('}')
-		if !ok {
-			return v, d.fail(d.pos, "expected ',' or '}'")
+		return err
+	})
+	return v, err
+}
+
+// each moves over an array or object, and calls part to move over each of its elements.
+func (d *decoder) each(end byte, part func() error) error {
+	for more, ok := d.Open(end), true; more; {
+		if err := part(); err != nil {
+			return err
 		}
-		more = next
+		if more, ok = d.Next(end); !ok {
+			return d.fail(d.pos, "expected ',' or '"+string(end)+"'")
+		}
 	}
-	return v, nil
+	return nil
 }
 
 // name reads a member's name, which must not be among those seen, and moves to the value.

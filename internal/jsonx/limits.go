@@ -1,6 +1,10 @@
 package jsonx
 
-import "fmt"
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+)
 
 // Limits bound what the decoder accepts. A zero member means its default.
 type Limits struct {
@@ -21,15 +25,9 @@ const (
 )
 
 func (l Limits) orDefaults() Limits {
-	if l.Bytes <= 0 {
-		l.Bytes = DefaultBytes
-	}
-	if l.Depth <= 0 {
-		l.Depth = defaultDepth
-	}
-	if l.Members <= 0 {
-		l.Members = defaultMembers
-	}
+	l.Bytes = cmp.Or(max(l.Bytes, 0), DefaultBytes)
+	l.Depth = cmp.Or(max(l.Depth, 0), defaultDepth)
+	l.Members = cmp.Or(max(l.Members, 0), defaultMembers)
 	return l
 }
 
@@ -46,11 +44,5 @@ func (e *SyntaxError) Error() string {
 
 // Line returns the line, from 1, of an offset in a document.
 func Line(data []byte, offset int) int {
-	line := 1
-	for i := 0; i < offset && i < len(data); i++ {
-		if data[i] == '\n' {
-			line++
-		}
-	}
-	return line
+	return 1 + bytes.Count(data[:min(offset, len(data))], []byte("\n"))
 }

@@ -1,72 +1,93 @@
 package jsonx
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Walk calls f for each member of an object, in the written order, without judging its value. It is
 // like Split, but for objects of any size, and names may differ only in case. raw aliases the
 // document, and at is its offset there. Walk returns the first error of f.
 func Walk(data []byte, f func(name string, raw []byte, at int) error) error {
 	d := &decoder{Cursor: NewCursor(data)}
-	d.Space()
-	if d.Peek() != '{' {
-		return d.fail(d.pos, "expected an object")
-	}
-	seen := names{exactOnly: true}
-	more := d.Open('}')
-	for more {
+	return d.members(&names{exactOnly: true}, f)
+}
+
+// members calls f for each member of the object that is the document.
+func (d *decoder) members(seen *names, f func(name string, raw []byte, at int) error) error {
+	return d.whole('{', "expected an object", func() error {
 		at := d.pos
-		name, err := d.name(&seen)
+		name, err := d.name(seen)
 		if err != nil {
 			return err
 		}
 		if !utf8.ValidString(name) {
 			return d.fail(at, "invalid UTF-8")
 		}
-		next, ok, err := d.step('}', func(raw []byte, at int) error { return f(name, raw, at) })
+		at = d.pos
+		raw, err := d.skip()
 		if err != nil {
 			return err
 		}
-		if !ok {
-			return d.fail(d.pos, "expected ',' or '}'")
-		}
-		more = next
-	}
-	return d.end()
+		return f(name, raw, at)
+	})
 }
 
 // WalkArray calls f for each element of an array, as Walk does for members.
 func WalkArray(data []byte, f func(raw []byte, at int) error) error {
 	d := &decoder{Cursor: NewCursor(data)}
-	d.Space()
-	if d.Peek() != '[' {
-		return d.fail(d.pos, "expected an array")
-	}
-	more := d.Open(']')
-	for more {
-		var ok bool
-		var err error
-		if more, ok, err = d.step(']', f); err != nil {
+	return d.whole('[', "expected an array", func() error {
+		at := d.pos
+		raw, err := d.skip()
+		if err != nil {
 			return err
 		}
-		if !ok {
-			return d.fail(d.pos, "expected ',' or ']'")
-		}
+		return f(raw, at)
+	})
+}
+
+// whole moves over the array or object that is the document; part moves over an element.
+func (d *decoder) whole(open byte, otherwise string, part func() error) error {
+	d.Space()
+	if d.Peek() != open {
+		return d.fail(d.pos, otherwise)
+	}
+	if err := d.each(open+2, part); err != nil { // ']' is '[' + 2, and '}' is '{' + 2
+		return err
 	}
 	return d.end()
 }
 
-// step moves over one value, which it passes to f, and over what follows it.
-func (d *decoder) step(end byte, f func(raw []byte, at int) error) (more, ok bool, err error) {
-	at := d.pos
-	raw, err := d.skip()
-	if err != nil {
-		return false, false, err
+// skip moves over one value and looks only at its brackets and strings.
+func (d *decoder) skip() ([]byte, error) {
+	start, depth := d.pos, 0
+	for d.pos < len(d.data) {
+		switch c := d.data[d.pos]; c {
+		case '"':
+			end := StringEnd(d.data, d.pos)
+			if end < 0 {
+				return nil, d.fail(d.pos, "string without an end")
+			}
+			d.pos = end + 1
+		case '{', '[':
+			depth++
+			d.pos++
+		case '}', ']', ',':
+			if depth == 0 {
+				if d.pos == start {
+					return nil, d.fail(start, "expected a value")
+				}
+				return bytes.TrimRight(d.data[start:d.pos], " \t\n\r"), nil
+			}
+			if c != ',' {
+				depth--
+			}
+			d.pos++
+		default:
+			d.pos++
+		}
 	}
-	if err := f(raw, at); err != nil {
-		return false, false, err
-	}
-	more, ok = d.Next(end)
-	return more, ok, nil
+	return nil, d.fail(start, "unexpected end")
 }
 
 // Unquote returns the text of a JSON string that is all of data. It returns false for anything else,
