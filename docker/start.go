@@ -113,9 +113,7 @@ func (c *Client) create(ctx context.Context, s Spec) (string, error) {
 		err error
 	}
 	done := make(chan result, 1)
-	c.cleanups.Add(1)
-	go func() {
-		defer c.cleanups.Done()
+	c.cleanups.Go(func() {
 		lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), createLimit)
 		defer cancel()
 		created, err := c.createConfined(lasting, s)
@@ -129,7 +127,7 @@ func (c *Client) create(ctx context.Context, s Spec) (string, error) {
 			return
 		}
 		done <- result{id: created.ID}
-	}()
+	})
 	// Creating takes milliseconds. After the end of ctx the caller waits a little longer
 	// for the removal, but not for an engine that hangs.
 	select {
@@ -207,15 +205,13 @@ func (c *Client) discard(ctx context.Context, id string) {
 // identifier means that there is none.
 func (c *Client) discardLater(ctx context.Context, id func() string) <-chan struct{} {
 	finished := make(chan struct{})
-	c.cleanups.Add(1)
-	go func() {
-		defer c.cleanups.Done()
+	c.cleanups.Go(func() {
 		defer close(finished)
 		if id := id(); id != "" {
 			lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 			defer cancel()
 			_ = c.remove(lasting, id) // if it fails, Reap finds the container by its label
 		}
-	}()
+	})
 	return finished
 }

@@ -1,6 +1,7 @@
 package mitm
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -156,33 +157,27 @@ type Limits struct {
 
 // withDefaults fills the fields that were left zero.
 func (l Limits) withDefaults() Limits {
-	orInt(&l.Connections, 128)
-	orInt(&l.Requests, 48)
-	orInt(&l.HeaderBytes, 64<<10)
-	orInt(&l.Headers, 128)
-	orInt(&l.BodyBytes, 32<<20)
-	orInt(&l.AskedBytes, 1<<20)
-	orInt(&l.SpoolBytes, 128<<20)
-	orInt(&l.DomainBytes, 256<<20)
-	orInt(&l.HandshakeTime, 10*time.Second)
-	orInt(&l.HeadTime, 10*time.Second)
-	orInt(&l.IdleTime, 2*time.Minute)
-	orInt(&l.BodyStall, 20*time.Second)
-	orInt(&l.BodyTime, 5*time.Minute)
-	orInt(&l.WriteStall, 45*time.Second)
-	orInt(&l.SendStall, 5*time.Minute)
-	orInt(&l.ConnectTime, 15*time.Second)
-	orInt(&l.ResponseTime, 15*time.Minute)
-	orInt(&l.StreamIdle, 2*time.Hour)
-	orInt(&l.AuditTime, 5*time.Second)
-	orInt(&l.ShutdownRequest, 2*time.Second)
+	l.Connections = cmp.Or(l.Connections, 128)
+	l.Requests = cmp.Or(l.Requests, 48)
+	l.HeaderBytes = cmp.Or(l.HeaderBytes, 64<<10)
+	l.Headers = cmp.Or(l.Headers, 128)
+	l.BodyBytes = cmp.Or(l.BodyBytes, 32<<20)
+	l.AskedBytes = cmp.Or(l.AskedBytes, 1<<20)
+	l.SpoolBytes = cmp.Or(l.SpoolBytes, 128<<20)
+	l.DomainBytes = cmp.Or(l.DomainBytes, 256<<20)
+	l.HandshakeTime = cmp.Or(l.HandshakeTime, 10*time.Second)
+	l.HeadTime = cmp.Or(l.HeadTime, 10*time.Second)
+	l.IdleTime = cmp.Or(l.IdleTime, 2*time.Minute)
+	l.BodyStall = cmp.Or(l.BodyStall, 20*time.Second)
+	l.BodyTime = cmp.Or(l.BodyTime, 5*time.Minute)
+	l.WriteStall = cmp.Or(l.WriteStall, 45*time.Second)
+	l.SendStall = cmp.Or(l.SendStall, 5*time.Minute)
+	l.ConnectTime = cmp.Or(l.ConnectTime, 15*time.Second)
+	l.ResponseTime = cmp.Or(l.ResponseTime, 15*time.Minute)
+	l.StreamIdle = cmp.Or(l.StreamIdle, 2*time.Hour)
+	l.AuditTime = cmp.Or(l.AuditTime, 5*time.Second)
+	l.ShutdownRequest = cmp.Or(l.ShutdownRequest, 2*time.Second)
 	return l
-}
-
-func orInt[T int | int64 | time.Duration](v *T, fallback T) {
-	if *v <= 0 {
-		*v = fallback
-	}
 }
 
 // check refuses a configuration that could not work.

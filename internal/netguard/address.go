@@ -3,6 +3,7 @@ package netguard
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // special are ranges that netip considers public but where no public server has an address, and
@@ -40,12 +41,9 @@ func prefixes(all ...string) []netip.Prefix {
 // named the host.
 func Refuse(a netip.Addr, private bool) string {
 	a = a.Unmap()
-	for _, m := range metadata {
-		if a.WithZone("") == m {
-			return "a metadata service of a cloud"
-		}
-	}
 	switch {
+	case slices.Contains(metadata, a.WithZone("")):
+		return "a metadata service of a cloud"
 	case !a.IsValid() || a.IsUnspecified() || a.Zone() != "":
 		return "not an address of a host"
 	case a.IsMulticast() || a.IsLinkLocalUnicast():
@@ -58,10 +56,8 @@ func Refuse(a netip.Addr, private bool) string {
 	case a.Is6() && !global.Contains(a):
 		return "not a public address"
 	}
-	for _, p := range special {
-		if p.Contains(a) {
-			return "not a public address"
-		}
+	if slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) }) {
+		return "not a public address"
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"fmt"
@@ -62,26 +63,20 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	or(&l.DocumentBytes, 256<<20)
-	or(&l.ArtifactBytes, 4<<30)
-	or(&l.SpoolBytes, 8<<20)
-	or(&l.HostRequests, 64)
-	or(&l.Requests, 128)
-	or(&l.Waiting, 100)
-	or(&l.Stall, time.Minute)
-	or(&l.Fresh, time.Minute)
-	or(&l.Believed, 24*time.Hour)
-	or(&l.Offline, 7*24*time.Hour)
-	or(&l.Wave, 750*time.Millisecond)
-	or(&l.Patience, time.Minute)
-	or(&l.FactsBytes, 64<<20)
+	l.DocumentBytes = cmp.Or(l.DocumentBytes, 256<<20)
+	l.ArtifactBytes = cmp.Or(l.ArtifactBytes, 4<<30)
+	l.SpoolBytes = cmp.Or(l.SpoolBytes, 8<<20)
+	l.HostRequests = cmp.Or(l.HostRequests, 64)
+	l.Requests = cmp.Or(l.Requests, 128)
+	l.Waiting = cmp.Or(l.Waiting, 100)
+	l.Stall = cmp.Or(l.Stall, time.Minute)
+	l.Fresh = cmp.Or(l.Fresh, time.Minute)
+	l.Believed = cmp.Or(l.Believed, 24*time.Hour)
+	l.Offline = cmp.Or(l.Offline, 7*24*time.Hour)
+	l.Wave = cmp.Or(l.Wave, 750*time.Millisecond)
+	l.Patience = cmp.Or(l.Patience, time.Minute)
+	l.FactsBytes = cmp.Or(l.FactsBytes, 64<<20)
 	return l
-}
-
-func or[T int | int64 | time.Duration](v *T, fallback T) {
-	if *v <= 0 {
-		*v = fallback
-	}
 }
 
 // Documents larger than largeBytes are read by at most largeDocuments requests at a time. Those

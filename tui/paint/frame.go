@@ -1,6 +1,10 @@
 package paint
 
-import "github.com/ironcurtain-mux/ironcurtain-mux/term"
+import (
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
 
 // Frame copies the screen f into the rectangle of w columns and h rows at x, y. It begins with
 // the cell fromX, fromY of the screen. It skips lines that have not changed since the last copy
@@ -39,10 +43,8 @@ func (c *Canvas) FrameCursor(x, y, w, h int, f *term.Frame, fromX, fromY int) {
 func (c *Canvas) line(x, y, w int, f *term.Frame, from, i int) {
 	line := &f.Lines[i]
 	want := blit{frame: f, from: from, line: i, offset: f.Offset, alt: f.AltScreen, generation: line.Generation, x: x, w: w}
-	for _, b := range c.blits[y] {
-		if b == want {
-			return
-		}
+	if slices.Contains(c.blits[y], want) {
+		return
 	}
 	x0, x1 := max(x, 0), min(x+w, c.cols)
 	if x0 >= x1 {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -139,9 +140,7 @@ func (m *Mux) Load(r io.Reader) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for id, e := range panes {
-		m.panes[id] = e
-	}
+	maps.Copy(m.panes, panes)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package gomod
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/module"
@@ -76,15 +77,7 @@ func documents(o *registry.Origin, base *url.URL) bool {
 		return false
 	}
 	same := func(u *url.URL) bool { return u != nil && *u == *base }
-	if same(o.URL) {
-		return true
-	}
-	for _, alias := range o.Aliases {
-		if same(alias) {
-			return true
-		}
-	}
-	return false
+	return same(o.URL) || slices.ContainsFunc(o.Aliases, same)
 }
 
 // unescape returns the unescaped path, and false if a byte may not be in a path.

@@ -1,6 +1,9 @@
 package pypi
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxName bounds names of projects and files, in bytes.
 const maxName = 255
@@ -59,13 +62,8 @@ func wheelOf(file string) (distribution, bool) {
 		return distribution{}, false
 	}
 	parts := strings.Split(stem, "-")
-	if len(parts) != 5 && len(parts) != 6 {
+	if len(parts) != 5 && len(parts) != 6 || slices.Contains(parts, "") {
 		return distribution{}, false
-	}
-	for _, part := range parts {
-		if part == "" {
-			return distribution{}, false
-		}
 	}
 	if len(parts) == 6 && (parts[2][0] < '0' || parts[2][0] > '9') {
 		return distribution{}, false // a build tag begins with a digit
