@@ -22,19 +22,17 @@ const nearlySpent = 0.8
 // runBudget is /budget: it shows what was used, or lets this tab use more.
 func (m *Model) runBudget(args string) (tea.Cmd, error) {
 	if args == "" {
-		return m.do(func(ctx context.Context) tea.Msg {
-			budgets, err := m.api.Budgets(ctx)
-			return budgetsMsg{budgets, err}
-		}), nil
+		return request(m, m.api.Budgets, func(all broker.Budgets) { m.showHelp("usage of the models", m.budgetText(all)) }), nil
 	}
 	t := m.current()
 	if t == nil {
 		return nil, errNoTab("that could use more")
 	}
 	id := t.session.ID
-	return m.do(func(ctx context.Context) tea.Msg {
-		one, err := m.api.RaiseBudget(ctx, id, args)
-		return raisedMsg{one, err}
+	raise := func(ctx context.Context) (broker.Budget, error) { return m.api.RaiseBudget(ctx, id, args) }
+	return request(m, raise, func(b broker.Budget) {
+		m.onBudget(b)
+		m.showSuccess("this tab may now use " + allowance(b.Allowance))
 	}), nil
 }
 
@@ -43,25 +41,6 @@ func (m *Model) onBudget(b broker.Budget) {
 	if t := m.tabOf(b.Session); t != nil {
 		t.budget, m.dirty = b, true
 	}
-}
-
-// onRaised shows what the tab may now use.
-func (m *Model) onRaised(msg raisedMsg) {
-	if msg.err != nil {
-		m.showError(msg.err)
-		return
-	}
-	m.onBudget(msg.budget)
-	m.showSuccess("this tab may now use " + allowance(msg.budget.Allowance))
-}
-
-// onBudgets shows what all sessions have used.
-func (m *Model) onBudgets(msg budgetsMsg) {
-	if msg.err != nil {
-		m.showError(msg.err)
-		return
-	}
-	m.showHelp("usage of the models", m.budgetText(msg.budgets))
 }
 
 // budgetText returns the lines of the budget screen.

@@ -2,11 +2,13 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
@@ -29,6 +31,31 @@ func (m *Model) do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
+// request asks for something outside of the event loop, and shows the answer or the error.
+func request[T any](m *Model, ask func(ctx context.Context) (T, error), show func(T)) tea.Cmd {
+	return m.do(func(ctx context.Context) tea.Msg {
+		answer, err := ask(ctx)
+		return answerMsg(func() {
+			if err != nil {
+				m.showError(err)
+				return
+			}
+			show(answer)
+		})
+	})
+}
+
+// carryOut does something outside of the event loop, and shows the error or, unless it is empty, what was
+// done.
+func (m *Model) carryOut(done string, out func(ctx context.Context) error) tea.Cmd {
+	work := func(ctx context.Context) (string, error) { return done, out(ctx) }
+	return request(m, work, func(done string) {
+		if done != "" {
+			m.showSuccess(done)
+		}
+	})
+}
+
 // after delivers a message after a time.
 func (m *Model) after(d time.Duration, msg tea.Msg) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
@@ -39,11 +66,15 @@ func (m *Model) after(d time.Duration, msg tea.Msg) tea.Cmd {
 	})
 }
 
-// fetchAgents asks which agents there are.
+// fetchAgents asks which agents there are, for completion.
 func (m *Model) fetchAgents() tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		agents, err := m.api.Agents(ctx)
-		return agentsMsg{agents, err}
+		return answerMsg(func() {
+			if err == nil {
+				m.agents = agents
+			}
+		})
 	})
 }
 
@@ -117,10 +148,10 @@ func (m *Model) closePane(t *tab) tea.Cmd {
 
 // endSession asks the broker to end a session.
 func (m *Model) endSession(id broker.SessionID) tea.Cmd {
-	return m.do(func(ctx context.Context) tea.Msg {
+	return m.carryOut("", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, closeTime)
 		defer cancel()
-		return closedMsg{id, m.api.Close(ctx, id)}
+		return fault.Wrap("close", m.api.Close(ctx, id), "")
 	})
 }
 
@@ -142,7 +173,7 @@ func (m *Model) endStored(id broker.SessionID) tea.Cmd {
 		ending, cancel := context.WithTimeout(ctx, closeTime)
 		defer cancel()
 		if err := m.api.Close(ending, id); err != nil {
-			return closedMsg{id, err}
+			return answerMsg(func() { m.showError(fmt.Errorf("close: %w", err)) })
 		}
 		sessions, err := m.api.Stored(ctx)
 		return storedMsg{"", sessions, err}

@@ -339,10 +339,3 @@ func (m *Model) onFound(msg foundMsg) {
 		m.complete()
 	}
 }
-
-// onAgents notes which agents there are, for completion.
-func (m *Model) onAgents(msg agentsMsg) {
-	if msg.err == nil {
-		m.agents = msg.agents
-	}
-}

@@ -29,30 +29,25 @@ func (m *Model) runServers(args string) (tea.Cmd, error) {
 	case err != nil:
 		return nil, fmt.Errorf("/servers: %w", err)
 	case len(words) == 0:
-		return m.do(func(ctx context.Context) tea.Msg {
+		list := func(ctx context.Context) ([]broker.ServerStatus, error) {
 			servers, err := m.api.Servers(ctx, id)
-			return serversMsg{servers, err}
-		}), nil
+			return servers, fault.Wrap("list servers", err, "")
+		}
+		return request(m, list, func(servers []broker.ServerStatus) { m.showHelp("servers", panel.ServerLines(servers)) }), nil
 	case len(words) > 2 && words[0] == "add":
 		name := words[1]
-		return m.do(func(ctx context.Context) tea.Msg {
-			return carriedMsg{fmt.Sprintf("server %s is in config.json and starts in this tab; each of its calls asks", text.Drawable(name)), m.api.AddServer(ctx, id, name, words[2:])}
+		return m.carryOut(fmt.Sprintf("server %s is in config.json and starts in this tab; each of its calls asks", text.Drawable(name)), func(ctx context.Context) error {
+			return m.api.AddServer(ctx, id, name, words[2:])
 		}), nil
 	case len(words) == 2 && (words[0] == "restart" || words[0] == "disable"):
-		off := words[0] == "disable"
-		return m.do(func(ctx context.Context) tea.Msg {
-			return turnedServerMsg{words[1], off, m.api.TurnServer(ctx, id, words[1], off)}
-		}), nil
+		off, name := words[0] == "disable", text.Drawable(words[1])
+		done := "server " + name + " is started again; /servers shows it"
+		if off {
+			done = "server " + name + " is off in this tab; /servers restart " + name + " turns it on"
+		}
+		return m.carryOut(done, func(ctx context.Context) error { return m.api.TurnServer(ctx, id, words[1], off) }), nil
 	}
 	return nil, fault.New("/servers alone lists them", "/servers %s: takes nothing, restart or disable and a name, or add, a name, and a command or an address", args)
-}
-
-func (m *Model) onServers(msg serversMsg) {
-	if msg.err != nil {
-		m.showError(fmt.Errorf("list servers: %w", msg.err))
-		return
-	}
-	m.showHelp("servers", panel.ServerLines(msg.servers))
 }
 
 // runRegistries is /registries: it lists the package registries of this tab and what they delivered,
@@ -65,13 +60,14 @@ func (m *Model) runRegistries(args string) (tea.Cmd, error) {
 	id, words := t.session.ID, strings.Fields(args)
 	switch {
 	case len(words) == 0:
-		return m.do(func(ctx context.Context) tea.Msg {
+		list := func(ctx context.Context) (broker.Registries, error) {
 			registries, err := m.api.Registries(ctx, id)
-			return registriesMsg{registries, err}
-		}), nil
+			return registries, fault.Wrap("list registries", err, "")
+		}
+		return request(m, list, func(all broker.Registries) { m.showHelp("registries", panel.RegistryLines(all)) }), nil
 	case len(words) == 2 && words[0] == "release" && m.mayOperate():
-		return m.do(func(ctx context.Context) tea.Msg {
-			return carriedMsg{text.Drawable(words[1]) + " asks again when the agent requests it", m.api.ReleasePackage(ctx, id, words[1])}
+		return m.carryOut(text.Drawable(words[1])+" asks again when the agent requests it", func(ctx context.Context) error {
+			return m.api.ReleasePackage(ctx, id, words[1])
 		}), nil
 	case words[0] == "release" && !m.mayOperate():
 		return nil, errReadOnly("/registries release")
@@ -79,67 +75,35 @@ func (m *Model) runRegistries(args string) (tea.Cmd, error) {
 	return nil, fault.New("/registries alone lists them", "/registries %s: takes nothing, or release and a version that was denied", args)
 }
 
-func (m *Model) onRegistries(msg registriesMsg) {
-	if msg.err != nil {
-		m.showError(fmt.Errorf("list registries: %w", msg.err))
-		return
-	}
-	m.showHelp("registries", panel.RegistryLines(msg.registries))
-}
-
-func (m *Model) onTurnedServer(msg turnedServerMsg) {
-	switch {
-	case msg.err != nil:
-		m.showError(msg.err)
-	case msg.off:
-		m.showSuccess("server " + text.Drawable(msg.name) + " is off in this tab; /servers restart " + text.Drawable(msg.name) + " turns it on")
-	default:
-		m.showSuccess("server " + text.Drawable(msg.name) + " is started again; /servers shows it")
-	}
-}
-
 // runPolicy is /policy reload and /policy apply.
 func (m *Model) runPolicy(args string) (tea.Cmd, error) {
 	switch args {
 	case "reload":
-		return m.do(func(ctx context.Context) tea.Msg {
-			review, err := m.api.ReviewPolicy(ctx)
-			return policyMsg{review, err}
-		}), nil
+		m.reviewed = ""
+		return request(m, m.api.ReviewPolicy, m.showReview), nil
 	case "apply":
 		hash := m.reviewed
 		if hash == "" {
 			return nil, fault.New("/policy reload shows it first", "/policy apply: there is no new policy to apply, because none was shown")
 		}
 		m.reviewed = ""
-		return m.do(func(ctx context.Context) tea.Msg {
-			sessions, err := m.api.ApplyPolicy(ctx, hash)
-			return appliedMsg{sessions, err}
+		apply := func(ctx context.Context) (int, error) { return m.api.ApplyPolicy(ctx, hash) }
+		return request(m, apply, func(sessions int) {
+			m.showSuccess("the new policy is in force for " + view.Counted(sessions, "session") + ", and for each new one")
 		}), nil
 	}
 	return nil, fmt.Errorf("%s: takes reload, and then apply", typed("policy", args))
 }
 
-// onPolicy shows what would change.
-func (m *Model) onPolicy(msg policyMsg) {
-	m.reviewed = ""
-	switch {
-	case msg.err != nil:
-		m.showError(msg.err)
-	case len(msg.review.Difference) == 0:
+// showReview shows what a policy that was read again would change.
+func (m *Model) showReview(review broker.PolicyReview) {
+	if len(review.Difference) == 0 {
+		m.reviewed = ""
 		m.showSuccess("the policy was read again: nothing has changed")
-	default:
-		m.reviewed = msg.review.Hash
-		m.showHelp("policy", panel.PolicyLines(msg.review))
-	}
-}
-
-func (m *Model) onApplied(msg appliedMsg) {
-	if msg.err != nil {
-		m.showError(msg.err)
 		return
 	}
-	m.showSuccess("the new policy is in force for " + view.Counted(msg.sessions, "session") + ", and for each new one")
+	m.reviewed = review.Hash
+	m.showHelp("policy", panel.PolicyLines(review))
 }
 
 // runPort is /port [N [HOST]|--to HOST [N]|close N].
@@ -178,18 +142,18 @@ func (m *Model) runPort(args string) (tea.Cmd, error) {
 	id := t.session.ID
 	switch {
 	case closing && len(numbers) == 1:
-		return m.do(func(ctx context.Context) tea.Msg {
-			return carriedMsg{fmt.Sprintf("port %d is closed", numbers[0]), m.api.ClosePort(ctx, id, numbers[0])}
+		return m.carryOut(fmt.Sprintf("port %d is closed", numbers[0]), func(ctx context.Context) error {
+			return m.api.ClosePort(ctx, id, numbers[0])
 		}), nil
 	case out && (len(numbers) == 1 || len(numbers) == 2):
 		p := broker.Port{Container: numbers[len(numbers)-1], Host: numbers[0], Out: true}
-		return m.do(func(ctx context.Context) tea.Msg {
-			return carriedMsg{fmt.Sprintf("programs in the container reach port %d of this machine at their localhost:%d", p.Host, p.Container), m.api.OpenPort(ctx, id, p)}
+		return m.carryOut(fmt.Sprintf("programs in the container reach port %d of this machine at their localhost:%d", p.Host, p.Container), func(ctx context.Context) error {
+			return m.api.OpenPort(ctx, id, p)
 		}), nil
 	case !closing && !out && len(numbers) <= 2:
 		p := broker.Port{Container: numbers[0], Host: numbers[len(numbers)-1]}
-		return m.do(func(ctx context.Context) tea.Msg {
-			return carriedMsg{fmt.Sprintf("port %d of the container is open at http://localhost:%d, for every program of this machine", p.Container, p.Host), m.api.OpenPort(ctx, id, p)}
+		return m.carryOut(fmt.Sprintf("port %d of the container is open at http://localhost:%d, for every program of this machine", p.Container, p.Host), func(ctx context.Context) error {
+			return m.api.OpenPort(ctx, id, p)
 		}), nil
 	}
 	return nil, fmt.Errorf("/port %s: takes a port and perhaps another one for this machine, --to and a port of this machine, or close and a port", args)

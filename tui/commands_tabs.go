@@ -190,22 +190,14 @@ func (m *Model) answerOffer(yes bool) (tea.Cmd, error) {
 		return nil, errNoTab("in which anything was offered")
 	}
 	id := t.session.ID
-	return m.do(func(ctx context.Context) tea.Msg {
-		return offerMsg{id, yes, m.api.AnswerOffer(ctx, id, yes)}
+	answer := func(ctx context.Context) (bool, error) { return yes, m.api.AnswerOffer(ctx, id, yes) }
+	return request(m, answer, func(yes bool) {
+		if !yes {
+			m.showInfo("the toolchains are not offered for this workspace again; /yes still accepts them")
+		} else if t := m.tabOf(id); t != nil {
+			m.later = join(m.later, m.restart(t))
+		}
 	}), nil
-}
-
-func (m *Model) onOffer(msg offerMsg) tea.Cmd {
-	t := m.tabOf(msg.id)
-	switch {
-	case msg.err != nil:
-		m.showError(msg.err)
-	case !msg.yes:
-		m.showInfo("the toolchains are not offered for this workspace again; /yes still accepts them")
-	case t != nil:
-		return m.restart(t)
-	}
-	return nil
 }
 
 // runClose is /close [N|NAME]. When a tab is named, it asks even if no agent runs there: the number may
@@ -274,8 +266,8 @@ func (m *Model) runMove(args string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("%s: takes a place from 1 to %d", typed("move", args), len(m.tabs))
 	}
 	id := t.session.ID
-	return m.do(func(ctx context.Context) tea.Msg {
-		return askedMsg{m.api.Move(ctx, id, n)}
+	return m.carryOut("", func(ctx context.Context) error {
+		return m.api.Move(ctx, id, n)
 	}), nil
 }
 
@@ -286,8 +278,8 @@ func (m *Model) runRename(args string) (tea.Cmd, error) {
 		return nil, errNoTab("to rename")
 	}
 	id := t.session.ID
-	return m.do(func(ctx context.Context) tea.Msg {
-		return askedMsg{m.api.Rename(ctx, id, args)}
+	return m.carryOut("", func(ctx context.Context) error {
+		return m.api.Rename(ctx, id, args)
 	}), nil
 }
 
@@ -334,11 +326,4 @@ func (m *Model) runTheme(args string) (tea.Cmd, error) {
 // closeTab removes a tab at once, and ends its session.
 func (m *Model) closeTab(t *tab) tea.Cmd {
 	return join(m.removeTab(t), m.endSession(t.session.ID))
-}
-
-// onClosed handles the answer to a request to end a session.
-func (m *Model) onClosed(msg closedMsg) {
-	if msg.err != nil {
-		m.showError(fmt.Errorf("close: %w", msg.err))
-	}
 }

@@ -55,11 +55,11 @@ func (m *Model) onHereKey(name string) tea.Cmd {
 	project := m.here.Project
 	m.here, m.o.Here, m.answered = here.Question{}, nil, m.pressedKey
 	m.leaveCommand()
-	keep := m.do(func(context.Context) tea.Msg {
+	keep := m.carryOut("", func(context.Context) error {
 		if !project.Keeps(choice) {
 			return nil
 		}
-		return askedMsg{fault.Wrap("store the answer", project.Keep(choice), "you will be asked again")}
+		return fault.Wrap("store the answer", project.Keep(choice), "you will be asked again")
 	})
 	workspace, worktree := m.o.Workspace, m.o.Worktree
 	switch choice {
@@ -113,7 +113,7 @@ func (m *Model) endTour() {
 func (m *Model) keepSeen() {
 	m.dirty = true
 	keep, seen := m.o.KeepSeen, m.o.Seen
-	m.later = join(m.later, m.do(func(context.Context) tea.Msg { return askedMsg{keep(seen)} }))
+	m.later = join(m.later, m.carryOut("", func(context.Context) error { return keep(seen) }))
 }
 
 // leftLine notes that the person has left the command line, and which question or note they have seen
@@ -206,11 +206,8 @@ func (m *Model) runPrefix(args string) (tea.Cmd, error) {
 		m.showInfo(done)
 		return nil, nil
 	}
-	return m.do(func(context.Context) tea.Msg {
-		if err := keep(key); err != nil {
-			return askedMsg{fault.Wrap("store the prefix key", err, "this terminal uses the key until you leave")}
-		}
-		return carriedMsg{done: done}
+	return m.carryOut(done, func(context.Context) error {
+		return fault.Wrap("store the prefix key", keep(key), "this terminal uses the key until you leave")
 	}), nil
 }
 

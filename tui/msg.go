@@ -39,6 +39,9 @@ type (
 	// brokerLostMsg says that subscribing to the broker's events, or listing its state, has failed.
 	brokerLostMsg struct{ err error }
 
+	// answerMsg answers a request; it shows or notes the result.
+	answerMsg func()
+
 	// openedMsg answers a request for a new session.
 	openedMsg struct {
 		tabRequest
@@ -65,15 +68,6 @@ type (
 
 	// endedMsg says that the output of a pane's terminal has ended.
 	endedMsg struct {
-		id  broker.SessionID
-		err error
-	}
-
-	// askedMsg answers a request whose result comes as events. err is why it failed.
-	askedMsg struct{ err error }
-
-	// closedMsg answers a request to end a session.
-	closedMsg struct {
 		id  broker.SessionID
 		err error
 	}
@@ -184,56 +178,6 @@ type (
 		found  []menu.Entry
 	}
 
-	// agentsMsg lists the agents that a tab can be opened with, for completion.
-	agentsMsg struct {
-		agents []broker.Agent
-		err    error
-	}
-
-	// budgetsMsg is what all sessions have used.
-	budgetsMsg struct {
-		budgets broker.Budgets
-		err     error
-	}
-
-	// policyMsg is the policy that was read again.
-	policyMsg struct {
-		review broker.PolicyReview
-		err    error
-	}
-
-	// appliedMsg says that the reviewed policy is in force.
-	appliedMsg struct {
-		sessions int
-		err      error
-	}
-
-	// offerMsg says that the answer to an offer was stored.
-	offerMsg struct {
-		id  broker.SessionID
-		yes bool
-		err error
-	}
-
-	// serversMsg is the state of the tool servers of a tab.
-	serversMsg struct {
-		servers []broker.ServerStatus
-		err     error
-	}
-
-	// registriesMsg is the state of the package registries of a tab.
-	registriesMsg struct {
-		registries broker.Registries
-		err        error
-	}
-
-	// turnedServerMsg says that a tool server is being started again, or is off.
-	turnedServerMsg struct {
-		name string
-		off  bool
-		err  error
-	}
-
 	// carriedMsg answers a request whose success is reported to the person: about a file, a port, a
 	// server, a landing or a key.
 	carriedMsg struct {
@@ -252,12 +196,6 @@ type (
 	offeredMsg struct {
 		id   broker.SessionID
 		path string
-	}
-
-	// raisedMsg answers a request to raise a budget.
-	raisedMsg struct {
-		budget broker.Budget
-		err    error
 	}
 
 	// startLogMsg is the log of a session's start.

@@ -43,6 +43,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onListed(msg)
 	case brokerLostMsg:
 		m.say(view.Message{Text: explain(msg.err), Severity: view.Failure, About: aboutBroker})
+	case answerMsg:
+		msg()
 	case openedMsg:
 		return m.onOpened(msg)
 	case attachedMsg:
@@ -51,28 +53,12 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.dirty = true
 	case endedMsg:
 		m.onEnded(msg)
-	case budgetsMsg:
-		m.onBudgets(msg)
-	case policyMsg:
-		m.onPolicy(msg)
-	case appliedMsg:
-		m.onApplied(msg)
-	case offerMsg:
-		return m.onOffer(msg)
-	case serversMsg:
-		m.onServers(msg)
-	case registriesMsg:
-		m.onRegistries(msg)
-	case turnedServerMsg:
-		m.onTurnedServer(msg)
 	case carriedMsg:
 		m.onCarried(msg)
 	case attachedFilesMsg:
 		m.onAttachedFiles(msg)
 	case offeredMsg:
 		return m.onOffered(msg)
-	case raisedMsg:
-		m.onRaised(msg)
 	case storedMsg:
 		return m.onStored(msg)
 	case startLogMsg:
@@ -81,12 +67,6 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onChanges(msg)
 	case landingMsg:
 		m.onLanding(msg)
-	case askedMsg:
-		if msg.err != nil {
-			m.showError(msg.err)
-		}
-	case closedMsg:
-		m.onClosed(msg)
 	case decidedMsg:
 		return m.onDecided(msg)
 	case scopesMsg:
@@ -128,8 +108,6 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onEdited(msg)
 	case foundMsg:
 		m.onFound(msg)
-	case agentsMsg:
-		m.onAgents(msg)
 	case tickMsg:
 		m.ticking, m.dirty = false, true
 	}
