@@ -159,15 +159,6 @@ func (m *Model) runPort(args string) (tea.Cmd, error) {
 	return nil, fmt.Errorf("/port %s: takes a port and perhaps another one for this machine, --to and a port of this machine, or close and a port", args)
 }
 
-// onCarried shows how a request of carriedMsg ended.
-func (m *Model) onCarried(msg carriedMsg) {
-	if msg.err != nil {
-		m.showError(msg.err)
-		return
-	}
-	m.showSuccess(msg.done)
-}
-
 // runQuit is /quit.
 func (m *Model) runQuit(args string) (tea.Cmd, error) {
 	n := m.running()

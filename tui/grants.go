@@ -3,7 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,63 +15,52 @@ import (
 )
 
 // runGrants is /grants.
-func (m *Model) runGrants(string) (tea.Cmd, error) { return m.listGrants(""), nil }
+func (m *Model) runGrants(string) (tea.Cmd, error) {
+	return m.askGrants(func(grants []broker.Grant) {
+		m.showHelp("grants", panel.GrantLines(grants, m.o.Client, m.now()))
+	}), nil
+}
 
 // runRevoke is /revoke.
 func (m *Model) runRevoke(args string) (tea.Cmd, error) {
-	if _, ok := input.Number(args); !ok && args != "all" {
+	number, ok := input.Number(args)
+	if !ok && args != "all" {
 		return nil, fault.New("/grants lists them", "/revoke takes the number of a grant, or all")
 	}
-	return m.listGrants(strings.TrimPrefix(args, "#")), nil
-}
-
-// listGrants asks for the grants in force, to show them or to revoke some.
-func (m *Model) listGrants(revoke string) tea.Cmd {
-	return m.do(func(ctx context.Context) tea.Msg {
-		grants, err := m.api.Grants(ctx)
-		return grantsMsg{revoke, grants, err}
-	})
-}
-
-func (m *Model) onGrants(msg grantsMsg) tea.Cmd {
-	if msg.err != nil {
-		m.showError(fmt.Errorf("list grants: %w", msg.err))
-		return nil
-	}
-	if msg.revoke == "" {
-		m.showHelp("grants", panel.GrantLines(msg.grants, m.o.Client, m.now()))
-		return nil
-	}
-	var revoking []broker.Grant
-	for _, r := range msg.grants {
-		if msg.revoke == "all" || msg.revoke == strconv.Itoa(r.Number) {
-			revoking = append(revoking, r)
+	return m.askGrants(func(grants []broker.Grant) {
+		if args != "all" {
+			grants = slices.DeleteFunc(grants, func(g broker.Grant) bool { return g.Number != number })
 		}
+		if len(grants) == 0 {
+			m.showError(fault.New("/grants lists them", "revoke: no such grant is in force"))
+			return
+		}
+		m.later = join(m.later, m.revoke(grants))
+	}), nil
+}
+
+// askGrants asks for the grants in force.
+func (m *Model) askGrants(show func([]broker.Grant)) tea.Cmd {
+	return request(m, func(ctx context.Context) ([]broker.Grant, error) {
+		grants, err := m.api.Grants(ctx)
+		return grants, fault.Wrap("list grants", err, "")
+	}, show)
+}
+
+// revoke revokes grants.
+func (m *Model) revoke(grants []broker.Grant) tea.Cmd {
+	var numbers []string
+	for _, g := range grants {
+		numbers = append(numbers, fmt.Sprintf("#%d", g.Number))
 	}
-	if len(revoking) == 0 {
-		m.showError(fault.New("/grants lists them", "revoke: no such grant is in force"))
-		return nil
-	}
-	return m.do(func(ctx context.Context) tea.Msg {
-		for i, r := range revoking {
-			if _, err := m.api.Revoke(ctx, broker.Revocation{Number: r.Number, By: "tui", Client: m.o.Client}); err != nil {
-				return revokedMsg{revoking[:i], err}
+	return m.carryOut("revoked: grant "+strings.Join(numbers, " "), func(ctx context.Context) error {
+		for _, g := range grants {
+			if _, err := m.api.Revoke(ctx, broker.Revocation{Number: g.Number, By: "tui", Client: m.o.Client}); err != nil {
+				return err
 			}
 		}
-		return revokedMsg{revoking, nil}
+		return nil
 	})
-}
-
-func (m *Model) onRevoked(msg revokedMsg) {
-	if msg.err != nil {
-		m.showError(msg.err)
-		return
-	}
-	var numbers []string
-	for _, r := range msg.grants {
-		numbers = append(numbers, fmt.Sprintf("#%d", r.Number))
-	}
-	m.showSuccess("revoked: grant " + strings.Join(numbers, " "))
 }
 
 // runApprovePlus is /approve+. The first time, it shows below the call the scopes for which its
@@ -107,27 +96,26 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	return m.decideOn(which, panel.Decision{Approve: true, Remember: remember})
 }
 
-// findScopes asks the broker for the scopes for which an approval could be remembered.
+// findScopes asks the broker for the scopes for which an approval could be remembered, and adds them to
+// the rows of their call. The person has to look at the call again, because these rows are new.
 func (m *Model) findScopes(id string) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		scopes, err := m.api.Scopes(ctx, id)
-		return scopesMsg{id, scopes, err}
+		return answerMsg(func() {
+			if it := m.approvals.Find(id); it != nil {
+				m.showScopes(it, scopes, err)
+			}
+		})
 	})
 }
 
-// onScopes adds the scopes to the rows of their call. The person has to look at the call again,
-// because these rows are new.
-func (m *Model) onScopes(msg scopesMsg) {
-	it := m.approvals.Find(msg.id)
-	if it == nil {
-		return
-	}
+func (m *Model) showScopes(it *panel.Item, scopes []broker.Scope, err error) {
 	it.Scoping, m.dirty = false, true
-	if msg.err != nil {
-		m.showError(fmt.Errorf("remember #%d: %w", it.Call.Number, msg.err))
+	if err != nil {
+		m.showError(fmt.Errorf("remember #%d: %w", it.Call.Number, err))
 		return
 	}
-	it.Scopes, it.Scoped = msg.scopes, true
+	it.Scopes, it.Scoped = scopes, true
 	it.Unlay()
 	it.Complete = false
 	if len(it.Scopes) == 0 {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,19 +29,13 @@ func (m *Model) runHistory(args string) (tea.Cmd, error) {
 	default:
 		return nil, fault.New("/history, or /history again 5", "/history does not take %s", word)
 	}
-	return m.do(func(ctx context.Context) tea.Msg {
-		decided, err := m.api.History(ctx, historyLength)
-		return historyMsg{decided, err}
-	}), nil
+	list := func(ctx context.Context) ([]broker.Decided, error) { return m.api.History(ctx, historyLength) }
+	return request(m, list, m.showHistory), nil
 }
 
-func (m *Model) onHistory(msg historyMsg) {
-	if msg.err != nil {
-		m.showError(msg.err)
-		return
-	}
+func (m *Model) showHistory(decided []broker.Decided) {
 	var lines []view.Line
-	for _, d := range msg.decided {
+	for _, d := range decided {
 		lines = append(lines, view.Line{
 			Key:  d.At.Local().Format(time.TimeOnly) + " " + broker.ShortID(d.Session),
 			Text: text.Drawable(d.Agent) + ": " + panel.DecidedText(d, m.o.Client),
@@ -64,24 +59,18 @@ func (m *Model) runDone(string) (tea.Cmd, error) {
 		return nil, errNoTab("with automatic approvals")
 	}
 	id := t.session.ID
-	return m.do(func(ctx context.Context) tea.Msg {
-		list, err := m.api.AutoApprovals(ctx, id)
-		return doneMsg{list, err}
-	}), nil
+	list := func(ctx context.Context) ([]broker.AutoApproval, error) { return m.api.AutoApprovals(ctx, id) }
+	return request(m, list, m.showDone), nil
 }
 
-func (m *Model) onDone(msg doneMsg) {
-	if msg.err != nil {
-		m.showError(msg.err)
-		return
-	}
-	if len(msg.list) == 0 {
+func (m *Model) showDone(list []broker.AutoApproval) {
+	if len(list) == 0 {
 		m.showInfo("nothing was approved automatically in this tab")
 		return
 	}
 	lines := []view.Line{{Text: "These calls were approved automatically, newest first. They cannot be undone from here."}}
-	for i := len(msg.list) - 1; i >= 0; i-- {
-		lines = append(lines, panel.DoneLines(msg.list[i])...)
+	for _, a := range slices.Backward(list) {
+		lines = append(lines, panel.DoneLines(a)...)
 	}
 	m.showHelp("approved automatically", lines)
 }
@@ -96,7 +85,10 @@ func (m *Model) runDiff(string) (tea.Cmd, error) {
 	m.showHelp(lookingTitle, []view.Line{{Text: "looking at the workspace"}})
 	return m.do(func(ctx context.Context) tea.Msg {
 		c, err := m.api.Changes(ctx, id)
-		return changesMsg{title: changesTitle(name, c), lines: panel.ChangesLines(c), err: err}
+		lines := panel.ChangesLines(c)
+		return answerMsg(func() {
+			m.fillList(lookingTitle, err, func() { m.showHelp(changesTitle(name, c), lines) })
+		})
 	}), nil
 }
 
@@ -113,18 +105,17 @@ func changesTitle(name string, c broker.Changes) string {
 // lookingTitle is the title of the list until the changes are known.
 const lookingTitle = "changes"
 
-// onChanges shows the changes in the list that was opened for them, unless the list was
-// closed meanwhile.
-func (m *Model) onChanges(msg changesMsg) {
-	if m.mode != modeHelp || m.help.Title != lookingTitle {
-		return
-	}
-	if msg.err != nil {
+// fillList fills the list that was opened with a title until the answer came. If the person has closed
+// it, fillList does nothing.
+func (m *Model) fillList(opened string, err error, fill func()) {
+	switch {
+	case m.mode != modeHelp || m.help.Title != opened:
+	case err != nil:
 		m.leaveCommand()
-		m.showError(msg.err)
-		return
+		m.showError(err)
+	default:
+		fill()
 	}
-	m.showHelp(msg.title, msg.lines)
 }
 
 // againText tells an agent to make an expired call again. The words are not the person's, so they

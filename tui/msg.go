@@ -13,8 +13,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/menu"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // The messages of the event loop. Most are named after the event that they report.
@@ -84,47 +82,6 @@ type (
 		err        error
 	}
 
-	// scopesMsg lists the scopes that the approval of a call could be remembered for.
-	scopesMsg struct {
-		id     string
-		scopes []broker.Scope
-		err    error
-	}
-
-	// grantsMsg lists the grants: to show them or, with a number or "all", to revoke some.
-	grantsMsg struct {
-		revoke string
-		grants []broker.Grant
-		err    error
-	}
-
-	// revokedMsg answers a request to revoke grants.
-	revokedMsg struct {
-		grants []broker.Grant // those that were revoked
-		err    error
-	}
-
-	// doneMsg lists what was approved automatically.
-	doneMsg struct {
-		list []broker.AutoApproval
-		err  error
-	}
-
-	// historyMsg lists what was decided.
-	historyMsg struct {
-		decided []broker.Decided
-		err     error
-	}
-
-	// forgottenMsg answers a request to drop a receipt.
-	forgottenMsg struct{ err error }
-
-	// laidOutMsg is a large call laid out for the panel.
-	laidOutMsg struct {
-		id   string
-		body panel.Body
-	}
-
 	// submittedMsg answers a trusted input.
 	submittedMsg struct {
 		id      broker.SessionID
@@ -178,44 +135,10 @@ type (
 		found  []menu.Entry
 	}
 
-	// carriedMsg answers a request whose success is reported to the person: about a file, a port, a
-	// server, a landing or a key.
-	carriedMsg struct {
-		done string // the report when it succeeded
-		err  error
-	}
-
 	// attachedFilesMsg lists the paths of attachments in the container.
 	attachedFilesMsg struct {
 		id    broker.SessionID
 		paths []string
-		err   error
-	}
-
-	// offeredMsg says that the person pasted the path of a file that the agent cannot see.
-	offeredMsg struct {
-		id   broker.SessionID
-		path string
-	}
-
-	// startLogMsg is the log of a session's start.
-	startLogMsg struct {
-		id  broker.SessionID
-		log broker.StartLog
-		err error
-	}
-
-	// landingMsg lists what can be landed of a session's copy.
-	landingMsg struct {
-		session broker.SessionID
-		landing broker.Landing
-		err     error
-	}
-
-	// changesMsg lists what has changed in a session's workspace.
-	changesMsg struct {
-		title string
-		lines []view.Line
 		err   error
 	}
 )

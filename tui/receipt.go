@@ -17,26 +17,18 @@ func (m *Model) runForget(string) (tea.Cmd, error) {
 	if t == nil {
 		return nil, errNoTab("with a receipt")
 	}
-	return m.forget(t.session.ID, true), nil
+	id := t.session.ID
+	return m.carryOut("what you typed last in this tab approves no more calls", func(ctx context.Context) error {
+		return m.api.Forget(ctx, id)
+	}), nil
 }
 
-// forget drops a session's receipt. It reports the result when the person asked for it.
-func (m *Model) forget(id broker.SessionID, asked bool) tea.Cmd {
+// forget drops the receipt of a session whose agent did not get the text, if there is one.
+func (m *Model) forget(id broker.SessionID) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
-		err := m.api.Forget(ctx, id)
-		if !asked {
-			return nil // an error only means that there was no receipt
-		}
-		return forgottenMsg{err}
+		_ = m.api.Forget(ctx, id) // an error only means that there was no receipt
+		return nil
 	})
-}
-
-func (m *Model) onForgotten(msg forgottenMsg) {
-	if msg.err != nil {
-		m.showError(msg.err)
-		return
-	}
-	m.showSuccess("what you typed last in this tab approves no more calls")
 }
 
 // onReceipt notes the receipt for the person's last text to a tab.

@@ -47,7 +47,7 @@ func (m *Model) askStartLog() tea.Cmd {
 	m.following.asked, m.following.changed = true, false
 	return m.do(func(ctx context.Context) tea.Msg {
 		log, err := m.api.StartLog(ctx, id)
-		return startLogMsg{id, log, err}
+		return answerMsg(func() { m.showStartLog(id, log, err) })
 	})
 }
 
@@ -59,28 +59,27 @@ func (m *Model) followLog(id broker.SessionID) tea.Cmd {
 	return m.askStartLog()
 }
 
-// onStartLog shows the log, unless the list was closed meanwhile. A list that shows its end
+// showStartLog shows the log, unless the list was closed meanwhile. A list that shows its end
 // still does so afterwards.
-func (m *Model) onStartLog(msg startLogMsg) tea.Cmd {
-	if m.mode != modeHelp || m.following.id != msg.id {
-		return nil
+func (m *Model) showStartLog(id broker.SessionID, log broker.StartLog, err error) {
+	if m.mode != modeHelp || m.following.id != id {
+		return
 	}
-	if msg.err != nil {
+	if err != nil {
 		m.leaveCommand()
-		m.showError(msg.err)
-		return nil
+		m.showError(err)
+		return
 	}
 	m.following.asked = false
 	end := m.help.AtBottom()
-	m.help.Lines, m.dirty = startLogLines(msg.log), true
+	m.help.Lines, m.dirty = startLogLines(log), true
 	m.help.Lay(m.listRect())
 	if end {
 		m.help.GotoBottom()
 	}
 	if m.following.changed {
-		return m.askStartLog()
+		m.later = join(m.later, m.askStartLog())
 	}
-	return nil
 }
 
 // startLogLines returns the sanitized lines of the log: the steps with the time since the

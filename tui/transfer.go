@@ -82,10 +82,8 @@ func (m *Model) runSave(args string) (tea.Cmd, error) {
 		return nil, err
 	}
 	id, r := t.session.ID, broker.SaveRequest{Path: words[0], To: to, Replace: replace}
-	return m.do(func(ctx context.Context) tea.Msg {
-		path, err := m.api.SaveFile(ctx, id, r)
-		return carriedMsg{"saved as " + text.Drawable(path), err}
-	}), nil
+	save := func(ctx context.Context) (string, error) { return m.api.SaveFile(ctx, id, r) }
+	return request(m, save, func(path string) { m.showSuccess("saved as " + text.Drawable(path)) }), nil
 }
 
 // maxOffered is the longest paste that can be the path of a file, in bytes.
@@ -104,23 +102,23 @@ func (m *Model) offerAttachment(t *tab, pasted string) tea.Cmd {
 		if err != nil || !info.Mode().IsRegular() || strings.HasPrefix(path, workspace+string(filepath.Separator)) {
 			return nil
 		}
-		return offeredMsg{id, path}
+		return answerMsg(func() { m.showOffer(id, path) })
 	})
 }
 
-func (m *Model) onOffered(msg offeredMsg) tea.Cmd {
-	t := m.tabOf(msg.id)
-	if t == nil || t.offered[msg.path] || t.session.Ephemeral {
-		return nil
+func (m *Model) showOffer(id broker.SessionID, path string) {
+	t := m.tabOf(id)
+	if t == nil || t.offered[path] || t.session.Ephemeral {
+		return
 	}
 	if t.offered == nil {
 		t.offered = map[string]bool{}
 	}
-	t.offered[msg.path] = true
-	return m.addToast(view.Toast{
-		Parts: []string{"the agent cannot see " + text.Drawable(msg.path) + ", which is outside its workspace", input.DisplayKey(m.keys.CommandKey) + ", then /attach with that path, gives it a copy"},
+	t.offered[path] = true
+	m.later = join(m.later, m.addToast(view.Toast{
+		Parts: []string{"the agent cannot see " + text.Drawable(path) + ", which is outside its workspace", input.DisplayKey(m.keys.CommandKey) + ", then /attach with that path, gives it a copy"},
 		More:  "/attach",
-	})
+	}))
 }
 
 // landing identifies the changes that /land has shown last, which "/land now" writes.
@@ -147,10 +145,8 @@ func (m *Model) runLand(args string) (tea.Cmd, error) {
 			return nil, fault.New("/land shows it first", "/land now: there is nothing to land, because nothing was shown for this tab")
 		}
 		m.landing = landing{}
-		return m.do(func(ctx context.Context) tea.Msg {
-			done, err := m.api.Land(ctx, id, shown.id)
-			return carriedMsg{text.Drawable(done.String()), err}
-		}), nil
+		land := func(ctx context.Context) (broker.Landed, error) { return m.api.Land(ctx, id, shown.id) }
+		return request(m, land, func(done broker.Landed) { m.showSuccess(text.Drawable(done.String())) }), nil
 	case "--ignored":
 		which.Ignored = true
 	case "":
@@ -161,23 +157,14 @@ func (m *Model) runLand(args string) (tea.Cmd, error) {
 	m.showHelp(landingTitle, []view.Line{{Text: "comparing the copy with the directory"}})
 	return m.do(func(ctx context.Context) tea.Msg {
 		l, err := m.api.Landing(ctx, id, which)
-		return landingMsg{id, l, err}
+		return answerMsg(func() {
+			// If the person has closed the list, nothing can be landed, because nobody has seen it.
+			m.fillList(landingTitle, err, func() {
+				if l.Files > 0 {
+					m.landing = landing{id, l.ID}
+				}
+				m.showHelp("the copy of "+text.Drawable(l.Origin), panel.LandingLines(l))
+			})
+		})
 	}), nil
-}
-
-// onLanding shows the changes that can be landed in the list that was opened for them. If the person
-// has closed the list, it does nothing, because changes that nobody has seen must not be landed.
-func (m *Model) onLanding(msg landingMsg) {
-	if m.mode != modeHelp || m.help.Title != landingTitle {
-		return
-	}
-	if msg.err != nil {
-		m.leaveCommand()
-		m.showError(msg.err)
-		return
-	}
-	if msg.landing.Files > 0 {
-		m.landing = landing{msg.session, msg.landing.ID}
-	}
-	m.showHelp("the copy of "+text.Drawable(msg.landing.Origin), panel.LandingLines(msg.landing))
 }

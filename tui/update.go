@@ -53,36 +53,12 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.dirty = true
 	case endedMsg:
 		m.onEnded(msg)
-	case carriedMsg:
-		m.onCarried(msg)
 	case attachedFilesMsg:
 		m.onAttachedFiles(msg)
-	case offeredMsg:
-		return m.onOffered(msg)
 	case storedMsg:
 		return m.onStored(msg)
-	case startLogMsg:
-		return m.onStartLog(msg)
-	case changesMsg:
-		m.onChanges(msg)
-	case landingMsg:
-		m.onLanding(msg)
 	case decidedMsg:
 		return m.onDecided(msg)
-	case scopesMsg:
-		m.onScopes(msg)
-	case grantsMsg:
-		return m.onGrants(msg)
-	case revokedMsg:
-		m.onRevoked(msg)
-	case doneMsg:
-		m.onDone(msg)
-	case historyMsg:
-		m.onHistory(msg)
-	case forgottenMsg:
-		m.onForgotten(msg)
-	case laidOutMsg:
-		m.onLaid(msg)
 	case submittedMsg:
 		m.onSubmitted(msg)
 	case paneMsg:

@@ -307,7 +307,7 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 			t.pane.Release(msg.slot)
 		}
 		if msg.err == nil {
-			m.later = join(m.later, m.forget(msg.id, false)) // the agent never got it
+			m.later = join(m.later, m.forget(msg.id)) // the agent never got it
 		}
 		where := m.line.PutBack(msg.pieces)
 		m.showError(fmt.Errorf("send: %w; the text is kept %s", err, where))

@@ -238,15 +238,9 @@ func (m *Model) ensureBody(it *panel.Item) {
 		return
 	}
 	m.later = join(m.later, m.do(func(context.Context) tea.Msg {
-		return laidOutMsg{call.ID, panel.LayBody(call, width)}
+		body := panel.LayBody(call, width)
+		return answerMsg(func() { m.dirty = m.approvals.LaidOut(call.ID, body) || m.dirty })
 	}))
-}
-
-// onLaid sets the rows of a large item.
-func (m *Model) onLaid(msg laidOutMsg) {
-	if m.approvals.LaidOut(msg.id, msg.body) {
-		m.dirty = true
-	}
 }
 
 // drawPanel draws the current call, when there is one and room for it.
