@@ -90,9 +90,22 @@ func withMethod(b []byte, method string, params json.RawMessage) []byte {
 
 // appendText appends a text without changing characters for HTML.
 func appendText(b []byte, text string) []byte {
+	if plain(text) {
+		return append(append(append(b, '"'), text...), '"')
+	}
 	var quoted bytes.Buffer
 	e := json.NewEncoder(&quoted)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(text) // encoding a string cannot fail
 	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
+}
+
+// plain reports whether a text needs no escape in JSON.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
