@@ -111,7 +111,7 @@ func reportEnd(cmd *cobra.Command, op, end string, err error) error {
 		return cli.Fail(op, err, "'ironcurtain-mux' starts one")
 	}
 	for line := range strings.Lines(end) {
-		fmt.Fprintln(cmd.ErrOrStderr(), text.ASCII(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintln(cmd.ErrOrStderr(), text.Drawable(strings.TrimSuffix(line, "\n")))
 	}
 	return cli.Fail(op, err, "")
 }

@@ -184,6 +184,6 @@ func endSession(b *broker.Broker, id broker.SessionID, t daemon.Task, said io.Wr
 	default:
 	}
 	for _, notice := range b.EndNoticesOf(id) {
-		fmt.Fprintln(said, text.ASCII(notice))
+		fmt.Fprintln(said, text.Drawable(notice))
 	}
 }

@@ -58,6 +58,6 @@ func (f *worktreeFlags) complete(workspace *string) error {
 // farewell prints what the person must know about the sessions after their end.
 func farewell(w io.Writer, b *broker.Broker) {
 	for _, notice := range b.EndNotices() {
-		fmt.Fprintln(w, text.ASCII(notice))
+		fmt.Fprintln(w, text.Drawable(notice))
 	}
 }
