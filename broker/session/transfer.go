@@ -160,11 +160,16 @@ func (s *Session) openInContainer(name string) (*os.File, error) {
 		hint = "it was looked for in " + agent.Workspace + " and in the agent's home"
 	}
 	for _, place := range places {
-		base, below, err := s.inContainer(path.Clean(place))
+		place = path.Clean(place)
+		base, below, err := s.inContainer(place)
 		if err != nil {
 			return nil, err
 		}
 		file, err := dirtree.Open(base, below)
+		if other, is := errors.AsType[*dirtree.NotRegularError](err); is {
+			there := strings.TrimSuffix(place, below) + strings.TrimPrefix(other.Path, base)
+			return nil, fault.New("let the agent make a regular file of it", "%s is %s", there, other.Is)
+		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return file, err
 		}

@@ -43,13 +43,15 @@ func TestAttachAndSave(t *testing.T) {
 	if info, err := os.Stat(at("saved.txt")); err != nil || info.Mode() != 0o600 || info.Size() != 7 {
 		t.Errorf("%v, %v", info, err)
 	}
-	pipe := "is a named pipe"
+	pipe := "/home/codespace/pipe is a named pipe"
 	if copied() {
 		pipe = "there is no pipe in the container" // only what can be copied has come here
 	}
 	for line, want := range map[string]string{
 		"/save out.txt ~/saved.txt":               "saved.txt exists (/save -f replaces it)",
-		"/save link ~/x":                          "is a link",
+		"/save link ~/x":                          "/home/codespace/link is a link (let the agent make a regular file of it)",
+		"/save below ~/x":                         "save: /workspace/below is a directory",
+		"/save below/here.txt/x ~/x":              "save: /workspace/below/here.txt is a file, not a directory",
 		"/save pipe ~/x":                          pipe,
 		"/save ../../etc/passwd ~/x":              "is neither in the agent's home",
 		"/save none ~/x":                          "there is no none in the container (it was looked for in /workspace and in the agent's home)",
