@@ -1,6 +1,7 @@
 package registries
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -30,7 +31,13 @@ The ecosystem is npm, pypi, go or cargo.`,
 			if !ok || at <= 0 || at == len(rest)-1 {
 				return cli.Usagef("%q is not ECOSYSTEM:NAME@VERSION", args[0])
 			}
-			return withHost(cmd, "check a package", func(h *packages.Host) error {
+			const op = "check a package"
+			if _, c, err := wiring.LoadConfig(); err != nil {
+				return err
+			} else if !c.Registries.Enabled {
+				return cli.Fail(op, errors.New("agents install no packages, because registries.enabled is false"), "'registries' in config.json says so")
+			}
+			return withHost(cmd, op, func(h *packages.Host) error {
 				c, err := h.Check(cmd.Context(), ecosystem, rest[:at], rest[at+1:])
 				if err != nil {
 					return err
