@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -30,7 +31,8 @@ func clientsAuthorizeCommand() *cobra.Command {
 and forwarding. Only waiting calls are shown; records name who answered.
 
 The line has the path of this program, except when it is in /usr/local/bin, /usr/bin or /bin,
-where every sshd finds it. To revoke the right, remove the line.`,
+where every sshd finds it, and IRONCURTAIN_HOME if that is set. To revoke the right, remove the
+line.`,
 		Example: "  ironcurtain-mux clients authorize phone < phone.pub >> ~/.ssh/authorized_keys",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -112,7 +114,8 @@ func consistsOf(blob []byte, kind string, parts int) bool {
 	return len(blob) == 0
 }
 
-// programForSSHD returns the name or path of this program for a line of authorized_keys.
+// programForSSHD returns the name or path of this program for a line of authorized_keys, with the state
+// directory that the environment names: sshd does not pass it on.
 func programForSSHD() (string, error) {
 	found, err := exec.LookPath(os.Args[0])
 	if err != nil {
@@ -123,10 +126,19 @@ func programForSSHD() (string, error) {
 		return "", err
 	}
 	if slices.Contains([]string{"/usr/local/bin", "/usr/bin", "/bin"}, filepath.Dir(path)) {
-		return filepath.Base(path), nil
+		path = filepath.Base(path)
 	}
 	if cli.SafeName(path) != path {
 		return "", fault.New("install it in /usr/local/bin", "the path of this program, %q, cannot be written in authorized_keys", path)
 	}
-	return path, nil
+	p, err := wiring.FindPaths()
+	switch {
+	case err != nil:
+		return "", err
+	case os.Getenv("IRONCURTAIN_HOME") == "":
+		return path, nil
+	case cli.SafeName(p.Home) != p.Home:
+		return "", fault.New("use a path of letters, digits and - _ . /", "IRONCURTAIN_HOME, %q, cannot be written in authorized_keys", p.Home)
+	}
+	return "env IRONCURTAIN_HOME=" + p.Home + " " + path, nil
 }

@@ -28,7 +28,7 @@ func TestAnAuthorizedKeyOnlyAnswers(t *testing.T) {
 	a.see(patience, "secret2")
 	box := startSSHD(t, home, "/usr/bin:/bin")
 	line, errs, code := box.authorize(box.newKey(filepath.Join(box.client, "..", "phone")), "phone")
-	if code != 0 || errs != "" || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, `restrict,pty,command="/`) ||
+	if code != 0 || errs != "" || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, `restrict,pty,command="env IRONCURTAIN_HOME=`+filepath.Join(home, "state")+` /`) ||
 		!strings.Contains(line, `ironcurtain-mux attach --answer-only --name phone" ssh-ed25519 `) || strings.Contains(line, "comment") {
 		t.Fatalf("authorize: %d, %s\n%s", code, errs, line)
 	}
@@ -93,6 +93,12 @@ func TestKeysThatCannotBeAuthorized(t *testing.T) {
 		if want != "" && (code != cli.ExitFailure || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1) {
 			t.Errorf("%q: %d, %s%s; want %q", key, code, out, errs, want)
 		}
+	}
+	if out, errs, code := box.command("-u", "IRONCURTAIN_HOME", "sh", "-c", `echo "$1" | exec ironcurtain-mux clients authorize phone`, "sh", good); code != 0 || !strings.HasPrefix(out, `restrict,pty,command="/`) {
+		t.Errorf("without IRONCURTAIN_HOME: %d, %s%s", code, out, errs)
+	}
+	if out, errs, code := box.command("IRONCURTAIN_HOME=/a b", "sh", "-c", `echo "$1" | exec ironcurtain-mux clients authorize phone`, "sh", good); code != cli.ExitFailure || out != "" || !strings.Contains(errs, `IRONCURTAIN_HOME, "/a b", cannot be written`) {
+		t.Errorf("with a space in IRONCURTAIN_HOME: %d, %s%s", code, out, errs)
 	}
 	for _, name := range []string{"", `a"b`, "a b", "-x", "1", "ä", "a\nb"} {
 		if out, errs, code := box.authorize(good, "--", name); code != cli.ExitUsage || out != "" || !strings.Contains(errs, "is not a valid name") {
