@@ -59,8 +59,8 @@ func (m *Model) followLog(id broker.SessionID) tea.Cmd {
 	return m.askStartLog()
 }
 
-// showStartLog shows the log, unless the list was closed meanwhile. A list that shows its end
-// still does so afterwards.
+// showStartLog shows the log, and below it how the agent has ended, unless the list was closed
+// meanwhile. A list that shows its end still does so afterwards.
 func (m *Model) showStartLog(id broker.SessionID, log broker.StartLog, err error) {
 	if m.mode != modeHelp || m.following.id != id {
 		return
@@ -73,6 +73,9 @@ func (m *Model) showStartLog(id broker.SessionID, log broker.StartLog, err error
 	m.following.asked = false
 	end := m.help.AtBottom()
 	m.help.Lines, m.dirty = startLogLines(log), true
+	if t := m.tabOf(id); t != nil && t.dead() {
+		m.help.Lines = append(m.help.Lines, view.Line{Text: t.endText(), Head: true})
+	}
 	m.help.Lay(m.listRect())
 	if end {
 		m.help.GotoBottom()

@@ -79,7 +79,7 @@ func TestBuildIsShown(t *testing.T) {
 	r.buildFails()
 	r.wants("✗ build image base (step 2 of 3) · 1:01", "E: Unable to locate package libfoo", "claude-code was not started: ", "images build shell", "/restart starts it again")
 	r.keys("\x0c")
-	r.wants("how claude-code s1 was started")
+	r.wants("how claude-code s1 was started", "package-39", "claude-code was not started: prepare image shell") // the reason is in the log, too
 	r.keys("q\x01/log\r")
 	r.wants("how claude-code s1 was started")
 }

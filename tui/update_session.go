@@ -84,7 +84,7 @@ func (m *Model) indexOfProfile() int {
 func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 	switch {
 	case ev.Session != nil:
-		return m.onSession(*ev.Session)
+		return join(m.onSession(*ev.Session), m.followLog(ev.Session.ID))
 	case ev.Progress != nil:
 		if t := m.tabOf(ev.Progress.Session); t != nil {
 			t.progressed(*ev.Progress)
