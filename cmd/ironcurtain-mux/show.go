@@ -87,7 +87,7 @@ func (v *views) show(ctx context.Context, c daemon.Client) (end string, err erro
 	w := v.parts.Latest()
 	o := options(w, v.broker, c.In, c.Out)
 	o.Mux, o.Detach, o.Notices = v.mux, true, notices
-	if offer := offerUpgrade(cli.ThisBuild().Version, c.Version); offer != "" {
+	if offer := offerUpgrade(cli.ThisBuild().Version, c.Version, c.Asked.Follows()); offer != "" {
 		o.Notices = append(o.Notices, offer)
 	}
 	setClient(c, &o)

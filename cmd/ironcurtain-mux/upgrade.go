@@ -115,9 +115,11 @@ func checkProgram(ctx context.Context, program string) error {
 	return nil
 }
 
-// offerUpgrade returns a notice for a person whose program has another version than the daemon.
-func offerUpgrade(daemon, program string) string {
-	if daemon == program || daemon == "" {
+// offerUpgrade returns a notice for a person whose program has another version than the daemon; empty:
+// there is nothing to offer. kept says that the daemon was upgraded while this terminal showed it, so that
+// only the process beside the person is of the former version.
+func offerUpgrade(daemon, program string, kept bool) string {
+	if kept || daemon == program || daemon == "" {
 		return ""
 	}
 	return fmt.Sprintf("the daemon is %s, this program is %s: 'ironcurtain-mux upgrade' upgrades the daemon to the installed program", daemon, program)

@@ -203,6 +203,28 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	}
 }
 
+// An upgrade is offered to a terminal whose program is of another version, unless the daemon was just upgraded
+// under it.
+func TestAnUpgradeIsOfferedToAnotherProgram(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		daemon, program string
+		kept, offered   bool
+	}{
+		"another version": {"v1", "v2", false, true},
+		"the same":        {"v2", "v2", false, false},
+		"an upgraded one": {"v2", "v1", true, false},
+		"an unknown one":  {"", "v2", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if offer := offerUpgrade(c.daemon, c.program, c.kept); (offer != "") != c.offered {
+				t.Errorf("offered %q", offer)
+			}
+		})
+	}
+}
+
 // A program that does not work is refused, and one that cannot be executed in the end changes
 // nothing: the tab and its terminal go on.
 func TestUpgradeThatFailsChangesNothing(t *testing.T) {
