@@ -99,15 +99,16 @@ func (ct *Container) resize(ctx context.Context, cols, rows int) error {
 	return translate(err)
 }
 
-// resizeRetrying sets the size right after the start. It retries, because some engines
-// do not know the process yet, and gives up when the container has ended.
+// resizeRetrying sets the size right after the start. It retries while the container runs, because
+// some engines do not know the process yet. It fails with ErrNotRunning when the container has ended,
+// whatever the engine said about that.
 func (ct *Container) resizeRetrying(ctx context.Context, cols, rows int) error {
 	pause := time.NewTicker(5 * time.Millisecond)
 	defer pause.Stop()
+	var err error
 	for range 200 {
-		err := ct.resize(ctx, cols, rows)
-		if err == nil || !errors.Is(err, ErrNotRunning) {
-			return err
+		if err = ct.resize(ctx, cols, rows); err == nil {
+			return nil
 		}
 		state, serr := ct.client.state(ctx, ct.id)
 		if serr != nil {
@@ -122,7 +123,7 @@ func (ct *Container) resizeRetrying(ctx context.Context, cols, rows int) error {
 			return ctx.Err()
 		}
 	}
-	return errors.New("the terminal cannot be resized although the container runs")
+	return fmt.Errorf("resize the terminal: %w", err)
 }
 
 // Attach connects again to the terminal of a running container. Output that the agent
