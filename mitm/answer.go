@@ -15,7 +15,7 @@ import (
 type answer struct {
 	c       *tls.Conn
 	stall   time.Duration
-	writeBy *time.Time // the link's write deadline
+	writeBy *time.Time // the write deadline of the agent's connection
 	sent    int64      // bytes of the body
 	more    bool       // large reads came in a row, and more data is likely
 	begun   bool       // the head was sent, so no other answer is possible

@@ -7,7 +7,7 @@ import (
 
 // responseHead returns the head of the answer, with only the fields that are listed.
 func (s *stream) responseHead(res *upstreamAnswer) []byte {
-	b := append(s.x.l.scratch[:0], "HTTP/1.1 "...)
+	b := append(s.x.agent.scratch[:0], "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(res.status), 10)
 	b = append(b, ' ')
 	b = append(b, statusLine(res.status)...)
@@ -29,7 +29,7 @@ func (s *stream) responseHead(res *upstreamAnswer) []byte {
 		b = append(b, "Connection: close\r\n"...)
 	}
 	b = append(b, "\r\n"...)
-	s.x.l.scratch = b
+	s.x.agent.scratch = b
 	return b
 }
 
@@ -54,6 +54,6 @@ func (s *stream) noteLeaks() {
 	r := x.rec
 	r.Phase, r.Decision, r.Reason = PhaseResponse, Deny, ReasonLeak
 	r.Detail = "the answer held the real credential; the agent got its sentinel instead"
-	_ = x.l.audit(&r, nil)
+	_ = x.agent.audit(&r, nil)
 	x.p.tell(Activity{Kind: KeyLeaked, Seq: r.Seq, Host: r.Host, Path: r.Path})
 }

@@ -40,9 +40,9 @@ func (p *Proxy) tell(a Activity) {
 	}
 }
 
-// auditGuard bounds how long the client of a link waits for a record to be stored. An
-// audit that does not return blocks the goroutine of the link. So the guard answers the
-// client and closes the link itself, and ignores the audit's later result.
+// auditGuard bounds how long the agent waits for a record to be stored. An audit that does not
+// return blocks the goroutine of the connection. So the guard answers the agent and closes the
+// connection itself, and ignores the audit's later result.
 type auditGuard struct {
 	mu    sync.Mutex
 	timer *time.Timer
@@ -81,19 +81,19 @@ func (g *auditGuard) end() bool {
 	return inTime
 }
 
-// audit stores a record of this link within Limits.AuditTime. An error means that the
+// audit stores a record of this connection within Limits.AuditTime. An error means that the
 // decision must not take effect, unless it is a refusal anyway. After the limit it calls
-// tell, if that is not nil, and closes the link.
-func (l *link) audit(r *Record, tell func()) error {
-	l.guard.begin(l.p.limits.AuditTime, func() {
+// tell, if that is not nil, and closes the connection.
+func (a *agentConn) audit(r *Record, tell func()) error {
+	a.guard.begin(a.p.limits.AuditTime, func() {
 		if tell != nil {
 			tell()
 		}
-		l.close()
+		a.close()
 	})
-	err := l.p.audit(r)
-	if !l.guard.end() && err == nil {
-		return l.p.auditFailed(errAudit)
+	err := a.p.audit(r)
+	if !a.guard.end() && err == nil {
+		return a.p.auditFailed(errAudit)
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 	x.rec.Stripped = append(x.rec.Stripped, dropped...)
 	r := x.rec
 	r.Decision, r.Reason = Allow, ReasonAllowed
-	if err := x.l.audit(&r, x.tellUnrecorded); err != nil {
+	if err := x.agent.audit(&r, x.tellUnrecorded); err != nil {
 		return Credential{}, unrecorded()
 	}
 	return cred, nil

@@ -11,13 +11,13 @@ import (
 // come sooner, and then writing the answer shows whether the client has gone.
 const watchAfter = 5 * time.Millisecond
 
-// clientWatch ends a link when its client closes the connection while an answer is
+// clientWatch ends a connection when its client closes it while an answer is
 // pending. It serves one request after the other with one timer, which is not reset for
 // requests that are answered soon.
 type clientWatch struct {
-	l *link
-	c net.Conn
-	r *bufio.Reader // of c
+	agent *agentConn
+	c     net.Conn
+	r     *bufio.Reader // of c
 
 	mu      sync.Mutex
 	timer   *time.Timer
@@ -28,7 +28,7 @@ type clientWatch struct {
 
 // start watches the client of a request until stop. From watchAfter on, no one else may
 // read from the client.
-func (w *clientWatch) start(l *link, c net.Conn, r *bufio.Reader) {
+func (w *clientWatch) start(a *agentConn, c net.Conn, r *bufio.Reader) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.from = time.Now().Add(watchAfter)
@@ -36,7 +36,7 @@ func (w *clientWatch) start(l *link, c net.Conn, r *bufio.Reader) {
 	case w.armed:
 		return
 	case w.timer == nil:
-		w.l, w.c, w.r = l, c, r
+		w.agent, w.c, w.r = a, c, r
 		w.timer = time.AfterFunc(watchAfter, w.look)
 	default:
 		w.timer.Reset(watchAfter)
@@ -60,7 +60,7 @@ func (w *clientWatch) look() {
 		_ = w.c.SetReadDeadline(time.Time{}) // the deadline for the next request may still be set
 		w.mu.Unlock()
 		if _, err := w.r.Peek(1); err != nil && !isTimeout(err) {
-			w.l.cancel()
+			w.agent.cancel()
 		}
 		return
 	}
@@ -79,10 +79,10 @@ func (w *clientWatch) stop() {
 	}
 	_ = w.c.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
 	<-looking
-	w.l.unlimited(w.c)
+	w.agent.unlimited(w.c)
 }
 
-// close stops the timer of a link that ends.
+// close stops the timer of a connection that ends.
 func (w *clientWatch) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

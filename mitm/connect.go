@@ -20,8 +20,8 @@ const (
 
 // outer serves the request outside TLS. It returns the host of an accepted CONNECT, or nil
 // if it has answered the request itself.
-func (l *link) outer() *guarded {
-	h, err := l.readHeadFrom(l.raw, l.r, l.p.limits.HeadTime)
+func (a *agentConn) outer() *guarded {
+	h, err := a.readHeadFrom(a.raw, a.r, a.p.limits.HeadTime)
 	if errors.Is(err, errQuiet) {
 		return nil
 	}
@@ -29,25 +29,25 @@ func (l *link) outer() *guarded {
 		h = &head{}
 	}
 	if err != nil {
-		l.refuseOuter(h, headDenial(err), refusalTime)
+		a.refuseOuter(h, headDenial(err), refusalTime)
 		return nil
 	}
 	f, d := frame(h)
 	if d != nil {
-		l.refuseOuter(h, d, refusalTime)
+		a.refuseOuter(h, d, refusalTime)
 		return nil
 	}
 	if h.method != http.MethodConnect {
-		l.plain(h, f)
+		a.plain(h, f)
 		return nil
 	}
-	g, d := l.p.admit(h, f)
+	g, d := a.p.admit(h, f)
 	if d != nil {
-		l.refuseOuter(h, d, refusalTime)
+		a.refuseOuter(h, d, refusalTime)
 		return nil
 	}
-	_ = l.raw.SetWriteDeadline(time.Now().Add(l.p.limits.HandshakeTime))
-	if _, err := io.WriteString(l.raw, "HTTP/1.1 200 Connection Established\r\n\r\n"); err != nil {
+	_ = a.raw.SetWriteDeadline(time.Now().Add(a.p.limits.HandshakeTime))
+	if _, err := io.WriteString(a.raw, "HTTP/1.1 200 Connection Established\r\n\r\n"); err != nil {
 		return nil
 	}
 	return g
@@ -94,29 +94,29 @@ func (p *Proxy) admit(h *head, f framing) (*guarded, *denial) {
 }
 
 // plain answers a request that is not a CONNECT.
-func (l *link) plain(h *head, f framing) {
+func (a *agentConn) plain(h *head, f framing) {
 	switch {
 	case h.method == http.MethodGet && h.target == healthTarget && !f.hasBody():
-		_ = l.raw.SetWriteDeadline(time.Now().Add(refusalTime))
-		_, _ = fmt.Fprintf(l.raw, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(healthBody), healthBody)
+		_ = a.raw.SetWriteDeadline(time.Now().Add(refusalTime))
+		_, _ = fmt.Fprintf(a.raw, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(healthBody), healthBody)
 	case strings.HasPrefix(h.target, "/"):
-		l.refuseOuter(h, deny(405, ReasonOriginForm, "Method Not Allowed: this is a proxy, use CONNECT."), refusalTime)
-	case l.p.plainRegistry(h.target) != nil:
-		l.plainPackages(h)
+		a.refuseOuter(h, deny(405, ReasonOriginForm, "Method Not Allowed: this is a proxy, use CONNECT."), refusalTime)
+	case a.p.plainRegistry(h.target) != nil:
+		a.plainPackages(h)
 	case f.upgrades:
-		l.refuseOuter(h, deny(403, ReasonUpgrade, "Forbidden: no protocol but HTTPS is forwarded."), refusalTime)
+		a.refuseOuter(h, deny(403, ReasonUpgrade, "Forbidden: no protocol but HTTPS is forwarded."), refusalTime)
 	case strings.Contains(h.target, "://"):
-		l.refuseOuter(h, deny(403, ReasonPlainHTTP, "Forbidden: plain HTTP is not forwarded, use https."), refusalTime)
+		a.refuseOuter(h, deny(403, ReasonPlainHTTP, "Forbidden: plain HTTP is not forwarded, use https."), refusalTime)
 	default:
-		l.refuseOuter(h, deny(400, ReasonTarget, "the request-target is neither a URL nor a path"), refusalTime)
+		a.refuseOuter(h, deny(400, ReasonTarget, "the request-target is neither a URL nor a path"), refusalTime)
 	}
 }
 
 // refuseOuter records a refusal outside TLS, then answers in plain text, which
 // clients show to the person. limit is how long writing the answer may take.
-func (l *link) refuseOuter(h *head, d *denial, limit time.Duration) {
+func (a *agentConn) refuseOuter(h *head, d *denial, limit time.Duration) {
 	rec := Record{
-		Seq: l.p.seq.Add(1), Conn: l.id, Phase: PhaseConnect,
+		Seq: a.p.seq.Add(1), Conn: a.id, Phase: PhaseConnect,
 		Decision: d.decision(), Reason: d.reason, Detail: d.detailText(), Status: d.status, Method: h.method,
 	}
 	if h.method == http.MethodConnect {
@@ -124,12 +124,12 @@ func (l *link) refuseOuter(h *head, d *denial, limit time.Duration) {
 			rec.Host, rec.Port = host, port
 		}
 	}
-	_ = l.audit(&rec, nil)
+	_ = a.audit(&rec, nil)
 	if d.status == 0 {
 		return
 	}
 	body := d.message + "\n"
-	_ = l.raw.SetWriteDeadline(time.Now().Add(limit))
-	_, _ = fmt.Fprintf(l.raw, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nX-Ironcurtain-Denied: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+	_ = a.raw.SetWriteDeadline(time.Now().Add(limit))
+	_, _ = fmt.Fprintf(a.raw, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nX-Ironcurtain-Denied: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		d.status, statusLine(d.status), d.reason, len(body), body)
 }

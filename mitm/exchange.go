@@ -15,12 +15,12 @@ import (
 
 // exchange is one request inside a tunnel and its answer.
 type exchange struct {
-	l *link
-	p *Proxy
-	g *guarded
-	t *tls.Conn
-	r *bufio.Reader // of t
-	h *head
+	agent *agentConn
+	p     *Proxy
+	g     *guarded
+	t     *tls.Conn
+	r     *bufio.Reader // of t
+	h     *head
 
 	framing   framing
 	forwarded []field // of the head
@@ -37,16 +37,16 @@ type exchange struct {
 	a         answer
 }
 
-func newExchange(l *link, g *guarded, sni string, t *tls.Conn, r *bufio.Reader, h *head) *exchange {
+func newExchange(a *agentConn, g *guarded, sni string, t *tls.Conn, r *bufio.Reader, h *head) *exchange {
 	if h == nil {
 		h = &head{}
 	}
-	x := &exchange{l: l, p: l.p, g: g, t: t, r: r, h: h, started: time.Now()}
+	x := &exchange{agent: a, p: a.p, g: g, t: t, r: r, h: h, started: time.Now()}
 	x.rec = Record{
-		Seq: l.p.seq.Add(1), Conn: l.id, Phase: PhaseRequest, Provider: g.provider.Name,
+		Seq: a.p.seq.Add(1), Conn: a.id, Phase: PhaseRequest, Provider: g.provider.Name,
 		Host: g.host.Name, Port: "443", SNI: sni, Method: h.method,
 	}
-	x.a = answer{c: t, stall: l.p.limits.WriteStall, writeBy: &l.writeBy}
+	x.a = answer{c: t, stall: a.p.limits.WriteStall, writeBy: &a.writeBy}
 	return x
 }
 
@@ -252,7 +252,7 @@ func (x *exchange) refuse(d *denial) {
 	if d.key != "" {
 		r.Key = d.key
 	}
-	_ = x.l.audit(r, x.tellUnrecorded)
+	_ = x.agent.audit(r, x.tellUnrecorded)
 	x.p.tell(Activity{Kind: RequestRefused, Seq: r.Seq})
 	x.a.refusal(x.g.provider.Errors, d)
 	if d.status != 0 {

@@ -22,8 +22,8 @@ func (x *exchange) forward() bool {
 		x.refuse(d)
 		return false
 	}
-	ctx, watch := x.l.ctx, &x.l.watch
-	watch.start(x.l, x.t, x.r)
+	ctx, watch := x.agent.ctx, &x.agent.watch
+	watch.start(x.agent, x.t, x.r)
 	defer watch.stop()
 	cred, d := x.clear(ctx)
 	if d != nil {
@@ -116,7 +116,7 @@ func (s *stream) send(cred Credential) (*upstreamAnswer, *denial) {
 	q := upstreamRequest{method: x.h.method, head: x.requestHead(cred), body: x.payload}
 	res, err := x.g.upstream.ask(s.ctx, &q)
 	if cap(q.head) <= scratchBytes {
-		x.l.scratch = q.head
+		x.agent.scratch = q.head
 	}
 	if err != nil {
 		return nil, s.upstreamDenial(err)

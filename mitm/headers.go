@@ -107,7 +107,7 @@ func (g *guarded) forwarded(h *head) (fields []field, dropped []string) {
 // in the field for its kind.
 func (x *exchange) requestHead(cred Credential) []byte {
 	p := x.g.provider
-	b := append(append(x.l.scratch[:0], x.h.method...), ' ')
+	b := append(append(x.agent.scratch[:0], x.h.method...), ' ')
 	b = append(append(b, x.g.prefix...), x.path...)
 	if x.query != "" {
 		b = append(append(b, '?'), x.query...)

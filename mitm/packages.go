@@ -53,27 +53,27 @@ func (p *Proxy) plainRegistry(target string) *guarded {
 }
 
 // plainPackages serves requests outside TLS, as apt sends them: each names its host.
-func (l *link) plainPackages(first *head) {
-	l.packages(l.p.plainRegistry(first.target), l.raw, l.r, first)
+func (a *agentConn) plainPackages(first *head) {
+	a.packages(a.p.plainRegistry(first.target), a.raw, a.r, first)
 }
 
 // packages serves the requests of one connection to a registry. first has been read already;
 // without it the connection is a tunnel, whose requests name no host in their target.
-func (l *link) packages(g *guarded, conn net.Conn, r *bufio.Reader, first *head) {
+func (a *agentConn) packages(g *guarded, conn net.Conn, r *bufio.Reader, first *head) {
 	defer func() { _ = conn.SetWriteDeadline(time.Now().Add(time.Second)) }()
 	for h := first; ; h = nil {
 		var err error
 		if h == nil {
-			if h, err = l.readHeadFrom(conn, r, l.p.limits.IdleTime); errors.Is(err, errQuiet) || err != nil && isTimeout(err) {
+			if h, err = a.readHeadFrom(conn, r, a.p.limits.IdleTime); errors.Is(err, errQuiet) || err != nil && isTimeout(err) {
 				return
 			}
 		}
-		if !l.begin() {
+		if !a.begin() {
 			return
 		}
-		x := &packageExchange{l: l, g: g, conn: conn, r: r, h: h, absolute: first != nil}
+		x := &packageExchange{agent: a, g: g, conn: conn, r: r, h: h, absolute: first != nil}
 		keep := x.run(err)
-		if !l.end() || !keep {
+		if !a.end() || !keep {
 			return
 		}
 	}
@@ -81,11 +81,11 @@ func (l *link) packages(g *guarded, conn net.Conn, r *bufio.Reader, first *head)
 
 // packageExchange is one request to a registry.
 type packageExchange struct {
-	l    *link
-	g    *guarded
-	conn net.Conn
-	r    *bufio.Reader
-	h    *head
+	agent *agentConn
+	g     *guarded
+	conn  net.Conn
+	r     *bufio.Reader
+	h     *head
 
 	absolute bool // the target names the registry
 	framing  framing
@@ -108,9 +108,9 @@ func (x *packageExchange) run(headErr error) bool {
 		x.deny(d)
 		return false
 	}
-	x.l.watch.start(x.l, x.conn, x.r)
-	err := x.l.p.config.Packages.Serve(x.l.ctx, &x.request, x)
-	x.l.watch.stop()
+	x.agent.watch.start(x.agent, x.conn, x.r)
+	err := x.agent.p.config.Packages.Serve(x.agent.ctx, &x.request, x)
+	x.agent.watch.stop()
 	if err == nil && x.chunked {
 		_, err = x.writeRaw([]byte("0\r\n\r\n"))
 	}
@@ -133,7 +133,7 @@ func (x *packageExchange) read() *denial {
 	}
 	target := x.h.target
 	if x.absolute {
-		if x.l.p.plainRegistry(target) != x.g {
+		if x.agent.p.plainRegistry(target) != x.g {
 			return deny(403, ReasonHostMismatch, "the connection belongs to another host")
 		}
 		_, path, _ := strings.Cut(strings.TrimPrefix(target, "http://"), "/")
@@ -189,8 +189,8 @@ func (x *packageExchange) readBody() (d *denial) {
 	if x.framing.chunked {
 		source = &chunkedReader{r: x.r}
 	}
-	_ = x.conn.SetReadDeadline(time.Now().Add(x.l.p.limits.BodyStall))
-	defer x.l.unlimited(x.conn)
+	_ = x.conn.SetReadDeadline(time.Now().Add(x.agent.p.limits.BodyStall))
+	defer x.agent.unlimited(x.conn)
 	body, err := io.ReadAll(io.LimitReader(source, maxAuditBytes+1))
 	switch {
 	case err != nil:
@@ -231,10 +231,10 @@ func decodeAudit(h *head, body []byte) ([]byte, *denial) {
 // deny records a refusal of the request's form and answers in plain text.
 func (x *packageExchange) deny(d *denial) {
 	rec := Record{
-		Seq: x.l.p.seq.Add(1), Conn: x.l.id, Phase: PhaseRequest, Decision: d.decision(), Reason: d.reason,
+		Seq: x.agent.p.seq.Add(1), Conn: x.agent.id, Phase: PhaseRequest, Decision: d.decision(), Reason: d.reason,
 		Detail: printable(d.detailText(), 300), Provider: x.g.provider.Name, Host: x.g.host.Name, Method: x.h.method, Status: d.status,
 	}
-	_ = x.l.audit(&rec, nil)
+	_ = x.agent.audit(&rec, nil)
 	if d.status == 0 {
 		return
 	}
@@ -290,7 +290,7 @@ func (x *packageExchange) Write(p []byte) (int, error) {
 // writeRaw writes with a deadline of its own, so that a client that reads nothing ends the
 // exchange.
 func (x *packageExchange) writeRaw(p []byte) (int, error) {
-	_ = x.conn.SetWriteDeadline(time.Now().Add(x.l.p.limits.WriteStall))
+	_ = x.conn.SetWriteDeadline(time.Now().Add(x.agent.p.limits.WriteStall))
 	secure, is := x.conn.(*tls.Conn)
 	if !is {
 		return x.conn.Write(p)

@@ -40,7 +40,7 @@ type Proxy struct {
 	mu        sync.Mutex
 	closed    bool
 	listeners map[net.Listener]bool
-	open      map[*link]bool
+	open      map[*agentConn]bool
 }
 
 // New makes a proxy with a new authority and new sentinels, or with those of
@@ -67,7 +67,7 @@ func New(c Config) (*Proxy, error) {
 		requests:   make(chan struct{}, limits.Requests),
 		spool:      &spool{limit: limits.SpoolBytes},
 		listeners:  make(map[net.Listener]bool),
-		open:       make(map[*link]bool),
+		open:       make(map[*agentConn]bool),
 	}
 	for _, held := range c.Held {
 		p.given.add(held)

@@ -55,35 +55,35 @@ func (p *Proxy) isClosed() bool {
 // adopt starts serving a connection. If there are too many, it refuses on the accepting
 // goroutine, so that further connections wait in the listener's queue.
 func (p *Proxy) adopt(c net.Conn) {
-	l := newLink(p, c)
+	a := newAgentConn(p, c)
 	select {
 	case p.slots <- struct{}{}:
 	default:
-		l.refuseOuter(&head{}, deny(503, ReasonConnections, "Too many connections are open."), time.Second)
-		l.close()
+		a.refuseOuter(&head{}, deny(503, ReasonConnections, "Too many connections are open."), time.Second)
+		a.close()
 		return
 	}
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
 		<-p.slots
-		l.close()
+		a.close()
 		return
 	}
-	p.open[l] = true
+	p.open[a] = true
 	p.wg.Add(1)
 	p.mu.Unlock()
 	go func() {
 		defer p.wg.Done()
-		defer p.forget(l)
-		l.serve()
+		defer p.forget(a)
+		a.serve()
 	}()
 }
 
-func (p *Proxy) forget(l *link) {
-	l.close()
+func (p *Proxy) forget(a *agentConn) {
+	a.close()
 	p.mu.Lock()
-	delete(p.open, l)
+	delete(p.open, a)
 	p.mu.Unlock()
 	<-p.slots
 }
@@ -97,8 +97,8 @@ func (p *Proxy) Close(ctx context.Context) error {
 	for l := range p.listeners {
 		_ = l.Close()
 	}
-	for l := range p.open {
-		l.closeWhenIdle()
+	for a := range p.open {
+		a.closeWhenIdle()
 	}
 	p.mu.Unlock()
 	done := make(chan struct{})
@@ -115,8 +115,8 @@ func (p *Proxy) Close(ctx context.Context) error {
 	}
 	p.cancel()
 	p.mu.Lock()
-	for l := range p.open {
-		l.close()
+	for a := range p.open {
+		a.close()
 	}
 	p.mu.Unlock()
 	defer func() {

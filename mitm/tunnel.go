@@ -40,62 +40,62 @@ func (p *Proxy) tlsFor(host string, a *authority) *tls.Config {
 
 // tunnel answers TLS in the name of the host and serves the requests inside. A registry
 // without encryption has none in the tunnel either.
-func (l *link) tunnel(g *guarded) {
+func (a *agentConn) tunnel(g *guarded) {
 	if strings.HasPrefix(g.packages, "http://") {
-		l.packages(g, l.raw, l.r, nil)
+		a.packages(g, a.raw, a.r, nil)
 		return
 	}
-	c := &tunnelConn{Conn: l.raw, r: l.r}
-	_ = l.raw.SetDeadline(time.Now().Add(l.p.limits.HandshakeTime))
-	first, err := l.r.Peek(1)
+	c := &tunnelConn{Conn: a.raw, r: a.r}
+	_ = a.raw.SetDeadline(time.Now().Add(a.p.limits.HandshakeTime))
+	first, err := a.r.Peek(1)
 	if err != nil {
-		l.refuseTLS(g, c, handshakeDenial(err))
+		a.refuseTLS(g, c, handshakeDenial(err))
 		return
 	}
 	if first[0] != 0x16 { // a TLS record that holds a handshake
-		l.refuseTLS(g, c, deny(0, ReasonNotTLS, "the tunnel does not begin with a TLS handshake"))
+		a.refuseTLS(g, c, deny(0, ReasonNotTLS, "the tunnel does not begin with a TLS handshake"))
 		return
 	}
 	t := tls.Server(c, g.tls)
-	if err := t.HandshakeContext(l.ctx); err != nil {
-		l.refuseTLS(g, c, handshakeDenial(err))
+	if err := t.HandshakeContext(a.ctx); err != nil {
+		a.refuseTLS(g, c, handshakeDenial(err))
 		return
 	}
-	_ = l.raw.SetDeadline(time.Time{})
-	l.readBy, l.writeBy = time.Time{}, time.Time{}
+	_ = a.raw.SetDeadline(time.Time{})
+	a.readBy, a.writeBy = time.Time{}, time.Time{}
 	if g.packages != "" {
-		l.packages(g, t, bufio.NewReaderSize(t, 16<<10), nil)
+		a.packages(g, t, bufio.NewReaderSize(t, 16<<10), nil)
 		return
 	}
-	l.requests(g, c, t)
+	a.requests(g, c, t)
 }
 
 // requests serves one request after the other.
-func (l *link) requests(g *guarded, c *tunnelConn, t *tls.Conn) {
+func (a *agentConn) requests(g *guarded, c *tunnelConn, t *tls.Conn) {
 	defer func() {
 		_ = t.SetWriteDeadline(time.Now().Add(time.Second))
 		_ = t.CloseWrite()
 	}()
 	r := bufio.NewReaderSize(t, 16<<10)
-	wait := l.p.limits.HeadTime
+	wait := a.p.limits.HeadTime
 	for first := true; ; first = false {
-		h, err := l.readHeadFrom(t, r, wait)
+		h, err := a.readHeadFrom(t, r, wait)
 		switch {
 		case errors.Is(err, errQuiet), err != nil && h == nil && !first && isTimeout(err):
 			return // the client closed the connection, or was idle for too long, between two requests
 		case err != nil && first && isAlert(err):
-			l.refuseTLS(g, c, failure(0, ReasonDistrust, "the client broke off: %s", alertText(err)))
+			a.refuseTLS(g, c, failure(0, ReasonDistrust, "the client broke off: %s", alertText(err)))
 			return
 		}
-		if !l.begin() {
+		if !a.begin() {
 			return
 		}
-		x := newExchange(l, g, c.sni, t, r, h)
+		x := newExchange(a, g, c.sni, t, r, h)
 		keep := x.run(err)
-		if !l.end() || !keep {
+		if !a.end() || !keep {
 			return
 		}
-		wait = l.p.limits.IdleTime
+		wait = a.p.limits.IdleTime
 	}
 }
 
@@ -120,12 +120,12 @@ func handshakeDenial(err error) *denial {
 
 // refuseTLS records why a tunnel failed. It writes nothing, because TLS has sent an alert
 // to the client.
-func (l *link) refuseTLS(g *guarded, c *tunnelConn, d *denial) {
+func (a *agentConn) refuseTLS(g *guarded, c *tunnelConn, d *denial) {
 	rec := Record{
-		Seq: l.p.seq.Add(1), Conn: l.id, Phase: PhaseTLS, Decision: d.decision(), Reason: d.reason,
+		Seq: a.p.seq.Add(1), Conn: a.id, Phase: PhaseTLS, Decision: d.decision(), Reason: d.reason,
 		Detail: printable(d.detailText(), 200), Provider: g.provider.Name, Host: g.host.Name, Port: "443", SNI: printable(c.sni, 255),
 	}
-	_ = l.audit(&rec, nil)
+	_ = a.audit(&rec, nil)
 }
 
 // isAlert reports whether the client sent a TLS alert, as clients do that do not trust

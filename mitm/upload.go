@@ -71,7 +71,7 @@ func (x *exchange) readBody() ([]byte, *denial) {
 	}
 	here := !x.framing.chunked && int64(x.r.Buffered()) >= x.framing.length // the whole body is buffered
 	if !here {
-		defer x.l.unlimited(x.t)
+		defer x.agent.unlimited(x.t)
 	}
 	end := time.Now().Add(limits.BodyTime)
 	room := int64(4 << 10)

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// link is one connection of the agent, from its first byte to its last: a request
+// agentConn is one connection of the agent, from its first byte to its last: a request
 // outside TLS and, if that is a CONNECT, the tunnel. One goroutine serves it.
-type link struct {
+type agentConn struct {
 	p   *Proxy
 	id  uint64
 	raw net.Conn
@@ -26,7 +26,7 @@ type link struct {
 	readBy  time.Time // the deadline of reads from the client, as far as it is known
 	writeBy time.Time // and of writes
 
-	ctx    context.Context // ends with the link
+	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
@@ -38,72 +38,72 @@ type link struct {
 // scratchBytes is how much of a scratch buffer a connection keeps.
 const scratchBytes = 8 << 10
 
-func newLink(p *Proxy, c net.Conn) *link {
-	l := &link{p: p, id: p.conns.Add(1), raw: c, r: bufio.NewReaderSize(c, 16<<10)}
-	l.ctx, l.cancel = context.WithCancel(p.ctx)
-	return l
+func newAgentConn(p *Proxy, c net.Conn) *agentConn {
+	a := &agentConn{p: p, id: p.conns.Add(1), raw: c, r: bufio.NewReaderSize(c, 16<<10)}
+	a.ctx, a.cancel = context.WithCancel(p.ctx)
+	return a
 }
 
 // serve runs the connection to its end. A panic ends this connection only.
-func (l *link) serve() {
+func (a *agentConn) serve() {
 	defer func() {
 		if v := recover(); v != nil {
-			l.p.log.Error("a connection failed", "conn", l.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-			_ = l.audit(&Record{Conn: l.id, Phase: PhaseConnect, Decision: Failed, Reason: ReasonInternal}, nil)
+			a.p.log.Error("a connection failed", "conn", a.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			_ = a.audit(&Record{Conn: a.id, Phase: PhaseConnect, Decision: Failed, Reason: ReasonInternal}, nil)
 		}
 	}()
-	defer l.watch.close()
-	if g := l.outer(); g != nil {
-		l.tunnel(g)
+	defer a.watch.close()
+	if g := a.outer(); g != nil {
+		a.tunnel(g)
 	} else {
-		drain(l.raw, l.r)
+		drain(a.raw, a.r)
 	}
 }
 
 // close ends the connection at once.
-func (l *link) close() {
-	l.cancel()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.ended {
-		l.ended = true
-		_ = l.raw.Close()
+func (a *agentConn) close() {
+	a.cancel()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.ended {
+		a.ended = true
+		_ = a.raw.Close()
 	}
 }
 
 // closeWhenIdle ends the connection as soon as no request is under way.
-func (l *link) closeWhenIdle() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closing = true
-	if !l.busy && !l.ended {
-		l.ended = true
-		l.cancel()
-		_ = l.raw.Close()
+func (a *agentConn) closeWhenIdle() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closing = true
+	if !a.busy && !a.ended {
+		a.ended = true
+		a.cancel()
+		_ = a.raw.Close()
 	}
 }
 
 // begin marks a request as under way; false means that the proxy closes.
-func (l *link) begin() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.busy = !l.closing && !l.ended
-	return l.busy
+func (a *agentConn) begin() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.busy = !a.closing && !a.ended
+	return a.busy
 }
 
 // end marks the request as done; false means that the connection ends.
-func (l *link) end() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.busy = false
-	return !l.closing && !l.ended
+func (a *agentConn) end() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.busy = false
+	return !a.closing && !a.ended
 }
 
 // readHeadFrom reads a head. Its first byte must come within wait, and the rest within
 // Limits.HeadTime.
-func (l *link) readHeadFrom(c net.Conn, r *bufio.Reader, wait time.Duration) (*head, error) {
+func (a *agentConn) readHeadFrom(c net.Conn, r *bufio.Reader, wait time.Duration) (*head, error) {
 	if r.Buffered() == 0 {
-		postpone(&l.readBy, wait, c.SetReadDeadline)
+		postpone(&a.readBy, wait, c.SetReadDeadline)
 		if _, err := r.Peek(1); err != nil {
 			if errors.Is(err, net.ErrClosed) || isEOF(err) {
 				return nil, errQuiet
@@ -112,18 +112,18 @@ func (l *link) readHeadFrom(c net.Conn, r *bufio.Reader, wait time.Duration) (*h
 		}
 	}
 	if here, _ := r.Peek(r.Buffered()); bytes.Contains(here, []byte("\r\n\r\n")) {
-		return readHead(r, l.p.limits) // the whole head is buffered: no deadline is needed
+		return readHead(r, a.p.limits) // the whole head is buffered: no deadline is needed
 	}
-	_ = c.SetReadDeadline(time.Now().Add(l.p.limits.HeadTime))
-	h, err := readHead(r, l.p.limits)
-	l.unlimited(c)
+	_ = c.SetReadDeadline(time.Now().Add(a.p.limits.HeadTime))
+	h, err := readHead(r, a.p.limits)
+	a.unlimited(c)
 	return h, err
 }
 
 // unlimited removes the deadline of reads.
-func (l *link) unlimited(c net.Conn) {
-	l.readBy = time.Time{}
-	_ = c.SetReadDeadline(l.readBy)
+func (a *agentConn) unlimited(c net.Conn) {
+	a.readBy = time.Time{}
+	_ = c.SetReadDeadline(a.readBy)
 }
 
 // postpone makes sure that a deadline is at least d away, and at most a quarter more.
