@@ -10,7 +10,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -32,26 +31,6 @@ type Recorder interface {
 	Full() error                                    // an error when there is no room for the records of another call
 }
 
-// Approver asks a person and waits; *approval.Queue is one.
-type Approver interface {
-	Ask(ctx context.Context, r approval.Escalation) (approval.Resolution, error)
-	// Collapse counts a call that is refused without asking on a similar waiting call. It
-	// reports whether there was one.
-	Collapse(session, likeness string) bool
-	// Resume reports, once, whether a call of a killed process was certainly never let through.
-	// Abandon removes a call that no longer needs a decision.
-	Resume(session, ticket string) bool
-	Abandon(session, ticket, reason string)
-	// Ended reports how the call of a decided item ended.
-	Ended(id string, state approval.EndState, reason string)
-}
-
-// Granter knows what a person allowed beforehand; *grant.Store is one.
-type Granter interface {
-	Match(c grant.Call) (grant.Grant, bool)
-	Use(number int, c grant.Call) (grant.Grant, error)
-}
-
 // Orders knows what a person has just ordered.
 type Orders interface {
 	// Ordered answers a call that the person has just ordered. It reports false for a
@@ -59,27 +38,16 @@ type Orders interface {
 	Ordered(e *approval.Escalation) (approval.Resolution, bool)
 }
 
-// Starter runs servers; *sandbox.Host is one.
-type Starter interface {
-	Start(ctx context.Context, s sandbox.Spec) (*sandbox.Process, error)
-	// Reaches returns why a running server cannot use a path, or nil.
-	Reaches(s sandbox.Spec, a stage.Access) error
-	// Views returns why no server can be started with a view, or nil. CheckView returns why none
-	// can carry out a plan in a view, or nil.
-	Views() error
-	CheckView(p *stage.Plan) error
-}
-
 // Config is everything a proxy needs.
 type Config struct {
 	Session   string
 	Engine    Judge
 	Servers   []sandbox.Spec
-	Sandbox   Starter
-	Approvals Approver  // nil: a call that needs a person is refused
-	Grants    Granter   // nil: nothing is allowed beforehand
-	Orders    Orders    // nil: what a person types lets no call through
-	Preview   Previewer // nil: a person sees the arguments alone
+	Sandbox   *sandbox.Host
+	Approvals *approval.Queue // nil: a call that needs a person is refused
+	Grants    *grant.Store    // nil: nothing is allowed beforehand
+	Orders    Orders          // nil: what a person types lets no call through
+	Preview   Previewer       // nil: a person sees the arguments alone
 	// Commits says whether a tool makes commits, and which. Nil: no tool does.
 	Commits func(server, tool string) Commits
 	Audit   Recorder

@@ -129,13 +129,13 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 		return cli.Fail("prepare the sandbox", err, "")
 	}
 	defer func() { err = errors.Join(err, cli.Fail("remove the sandbox", host.Close(), "")) }()
-	asking, err := f.approver(ctx, stderr)
+	asking, err := f.handler(ctx, stderr)
 	if err != nil {
 		return err
 	}
 	defer asking.stop()
 	p, err := mcpproxy.New(mcpproxy.Config{
-		Session: "proxy", Engine: engine, Servers: f.specs(at, configs), Sandbox: host, Approvals: asking.approver,
+		Session: "proxy", Engine: engine, Servers: f.specs(at, configs), Sandbox: host, Approvals: asking.queue,
 		Preview: &preview.Previewer{UserHome: at.UserHome, Known: preview.KnownHosts, Command: func(server, tool string) string { return engine.Behavior(server, tool).Command }},
 		Audit:   log, Secrets: secretsOf(configs), Limits: mcpproxy.Limits{Repeats: f.repeats},
 		Programs: programs, OnlyPrograms: f.codeMode == string(codemode.Only),

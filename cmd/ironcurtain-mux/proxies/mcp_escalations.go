@@ -8,7 +8,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
@@ -16,8 +15,8 @@ import (
 
 // escalationHandler decides the calls that the policy escalates.
 type escalationHandler struct {
-	approver mcpproxy.Approver // nil: nobody
-	stop     func()
+	queue *approval.Queue // nil: nobody
+	stop  func()
 }
 
 // personTerminal is the terminal that this process was started at.
@@ -25,15 +24,15 @@ type personTerminal struct{ *os.File }
 
 func (t personTerminal) DropInput() error { return outer.DropInput(t.File) }
 
-// approver sets up the way to decide that --escalations names.
-func (f *mcpFlags) approver(ctx context.Context, stderr io.Writer) (escalationHandler, error) {
+// handler sets up the way to decide that --escalations names.
+func (f *mcpFlags) handler(ctx context.Context, stderr io.Writer) (escalationHandler, error) {
 	if f.escalations == "deny" {
 		return escalationHandler{stop: func() {}}, nil
 	}
 	q := approval.New(approval.Options{})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
-	a := escalationHandler{approver: q, stop: func() { q.Close(); cancel(); <-done }}
+	a := escalationHandler{queue: q, stop: func() { q.Close(); cancel(); <-done }}
 	if f.escalations == "prompt" {
 		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 		if err != nil {
