@@ -40,8 +40,8 @@ type backend struct {
 	stages *stages // nil: the server can carry out calls in the running process only
 
 	mu     sync.Mutex
-	link   *link         // nil while the server is down
-	up     chan struct{} // closed while there is a link
+	conn   *serverConn   // nil while the server is down
+	up     chan struct{} // closed while there is a connection
 	tools  []tool
 	demand demand
 	off    bool          // a person has turned the server off: no tool of it is offered
@@ -101,11 +101,11 @@ func (b *backend) start(ctx context.Context) error {
 		b.mu.Unlock()
 		return nil
 	}
-	l, err := b.connect(ctx)
+	sc, err := b.connect(ctx)
 	if err != nil {
 		return err
 	}
-	b.keeper.Go(func() { b.keep(l) })
+	b.keeper.Go(func() { b.keep(sc) })
 	return nil
 }
 
@@ -119,7 +119,7 @@ func (b *backend) known() *Known {
 }
 
 // connect starts the server, does the MCP handshake and lists the tools.
-func (b *backend) connect(ctx context.Context) (*link, error) {
+func (b *backend) connect(ctx context.Context) (*serverConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.proxy.limits.Start)
 	defer cancel()
 	spec, err := b.withCredentials(ctx)
@@ -130,28 +130,28 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := newLink(p, b.proxy.limits, b.proxy.room, b.open)
-	tools, err := b.greet(ctx, l)
+	sc := newServerConn(p, b.proxy.limits, b.proxy.room, b.open)
+	tools, err := b.greet(ctx, sc)
 	if err == nil {
 		err = b.record(ctx, p, b.began())
 	}
 	if err != nil {
 		if b.spec.Remote != nil && p.Err() != nil {
 			err = p.Err() // the connection knows best why it ended
-			_ = l.Close()
+			_ = sc.Close()
 			return nil, err
 		}
-		_ = l.Close() // after that, the last words are complete
+		_ = sc.Close() // after that, the last words are complete
 		return nil, fmt.Errorf("start server %s: %w%s", b.spec.Name, err, b.lastWords(p))
 	}
 	b.mu.Lock()
-	b.link, b.tools = l, tools
+	b.conn, b.tools = sc, tools
 	close(b.up)
 	b.demand.used = time.Now()
 	b.mu.Unlock()
 	b.known().learn(b.spec, tools)
 	b.proxy.announce(Activity{Kind: ServerUp, Server: b.spec.Name})
-	return l, nil
+	return sc, nil
 }
 
 // withCredentials returns the server's spec with its credentials in the environment, and keeps
@@ -175,8 +175,8 @@ func (b *backend) withCredentials(ctx context.Context) (sandbox.Spec, error) {
 }
 
 // greet does the MCP handshake with a server that has just started.
-func (b *backend) greet(ctx context.Context, l *link) ([]tool, error) {
-	c := client.NewClient(l, client.WithProtocolVersion(protocolVersion))
+func (b *backend) greet(ctx context.Context, sc *serverConn) ([]tool, error) {
+	c := client.NewClient(sc, client.WithProtocolVersion(protocolVersion))
 	if err := c.Start(ctx); err != nil {
 		return nil, err
 	}
@@ -205,11 +205,11 @@ func (b *backend) greet(ctx context.Context, l *link) ([]tool, error) {
 		}
 		return nil, fmt.Errorf("initialize: %w", err)
 	}
-	return b.list(ctx, l)
+	return b.list(ctx, sc)
 }
 
 // list asks for all tools, page by page.
-func (b *backend) list(ctx context.Context, l *link) ([]tool, error) {
+func (b *backend) list(ctx context.Context, sc *serverConn) ([]tool, error) {
 	var all []tool
 	cursor := ""
 	for {
@@ -221,7 +221,7 @@ func (b *backend) list(ctx context.Context, l *link) ([]tool, error) {
 			}
 			params = quoted
 		}
-		raw, err := l.request(ctx, "tools/list", params)
+		raw, err := sc.request(ctx, "tools/list", params)
 		if err != nil {
 			return nil, fmt.Errorf("list tools: %w", err)
 		}
@@ -270,11 +270,11 @@ func (b *backend) close() {
 	}
 	b.keeper.Wait()
 	b.mu.Lock()
-	l := b.link
-	b.link = nil
+	sc := b.conn
+	b.conn = nil
 	b.mu.Unlock()
-	if l != nil {
-		_ = l.Close()
+	if sc != nil {
+		_ = sc.Close()
 	}
 }
 

@@ -19,20 +19,20 @@ func (e *DownError) Error() string {
 
 func (e *DownError) Unwrap() error { return e.Err }
 
-// running returns the link of a running server.
-func (b *backend) running() (*link, error) {
+// running returns the connection to a running server.
+func (b *backend) running() (*serverConn, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.link == nil {
+	if b.conn == nil {
 		return nil, &DownError{Server: b.spec.Name, Err: errors.New("it ended and is being started again")}
 	}
-	return b.link, nil
+	return b.conn, nil
 }
 
 // sandboxed reports whether the running server is in a sandbox.
 func (b *backend) sandboxed() bool {
-	l, err := b.running()
-	return err == nil && l.peer.Sandboxed()
+	sc, err := b.running()
+	return err == nil && sc.peer.Sandboxed()
 }
 
 // call forwards one call and waits for its result. While the server works on the call, its
@@ -59,16 +59,16 @@ func (b *backend) call(ctx context.Context, c *call) (reply, error) {
 	if waited {
 		b.untilUp(ctx)
 	}
-	l, err := b.running()
+	sc, err := b.running()
 	if err != nil {
 		return reply{}, err
 	}
 	if len(more) > 0 {
 		confirm := b.offers(introspection)
-		defer l.narrow(more, confirm)
-		l.widen(ctx, more, confirm)
+		defer sc.narrow(more, confirm)
+		sc.widen(ctx, more, confirm)
 	}
-	got, err := l.call(ctx, c, c.web(b), func() { b.slots.free.Release(1) })
+	got, err := sc.call(ctx, c, c.web(b), func() { b.slots.free.Release(1) })
 	if errors.As(err, &givenUp) {
 		return reply{}, givenUp
 	}
@@ -81,8 +81,8 @@ func (b *backend) call(ctx context.Context, c *call) (reply, error) {
 // unblock stops a server that works only on calls that were given up, while another call waits for
 // it. The server is then started again.
 func (b *backend) unblock() {
-	if l := b.down(); l != nil {
-		l.peer.Stop()
+	if sc := b.down(); sc != nil {
+		sc.peer.Stop()
 	}
 }
 
@@ -103,7 +103,7 @@ func (b *backend) missing(paths []string) []string {
 	if len(b.open) == 0 || len(paths) == 0 {
 		return nil
 	}
-	if l, err := b.running(); err != nil || !l.roots.wanted() {
+	if sc, err := b.running(); err != nil || !sc.roots.wanted() {
 		return nil
 	}
 	return beyond(paths, b.open)

@@ -26,32 +26,32 @@ func (b *backend) toolsChanged() {
 
 // relist lists the tools again whenever the server has reported a change, until the server
 // ends.
-func (b *backend) relist(l *link) {
+func (b *backend) relist(sc *serverConn) {
 	for {
 		select {
 		case <-b.stale:
-			b.listAgain(l)
-		case <-l.peer.Done():
+			b.listAgain(sc)
+		case <-sc.peer.Done():
 			return
 		}
 		select {
 		case <-time.After(relistPause):
-		case <-l.peer.Done():
+		case <-sc.peer.Done():
 			return
 		}
 	}
 }
 
 // listAgain lists the tools again and offers them to the agent.
-func (b *backend) listAgain(l *link) {
+func (b *backend) listAgain(sc *serverConn) {
 	ctx, cancel := context.WithTimeout(b.ctx, b.proxy.limits.Start)
 	defer cancel()
-	tools, err := b.list(ctx, l)
+	tools, err := b.list(ctx, sc)
 	if err != nil {
 		return // what was listed before stays; calls are judged by it
 	}
 	b.mu.Lock()
-	if b.link == l {
+	if b.conn == sc {
 		b.tools = tools
 	}
 	b.mu.Unlock()
@@ -61,54 +61,54 @@ func (b *backend) listAgain(l *link) {
 
 // keep waits for the server's end and starts it again, after longer pauses each time that it ends
 // soon. It returns when the server was stopped until a call needs it, or when the backend ends.
-func (b *backend) keep(l *link) {
+func (b *backend) keep(sc *serverConn) {
 	pause := b.proxy.limits.Backoff
 	for {
 		began := time.Now()
 		var listing sync.WaitGroup
-		listing.Go(func() { b.relist(l) })
-		ended := b.turnedOff() || b.watch(l)
+		listing.Go(func() { b.relist(sc) })
+		ended := b.turnedOff() || b.watch(sc)
 		if ended {
 			b.down()
-			l.awaitOutput()
+			sc.awaitOutput()
 		}
-		_ = l.Close()
+		_ = sc.Close()
 		listing.Wait()
-		l.dropGivenUp()
+		sc.dropGivenUp()
 		if !ended || b.leaveOff() {
 			return
 		}
-		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: l.peer.Err().Error()})
+		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: sc.peer.Err().Error()})
 		if time.Since(began) > steady {
 			pause = b.proxy.limits.Backoff
 		}
-		if l = b.restart(&pause); l == nil {
+		if sc = b.restart(&pause); sc == nil {
 			return
 		}
 		b.proxy.rebuild()
 	}
 }
 
-// down notes that the server has ended or is about to end. It returns the link unless that
+// down notes that the server has ended or is about to end. It returns the connection unless that
 // was noted before. It also forgets the working directory of the git server.
-func (b *backend) down() *link {
+func (b *backend) down() *serverConn {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := b.link
-	if l == nil {
+	sc := b.conn
+	if sc == nil {
 		return nil
 	}
-	b.link, b.up = nil, make(chan struct{})
+	b.conn, b.up = nil, make(chan struct{})
 	if b.git {
 		b.proxy.workDir.Store(nil)
 	}
-	return l
+	return sc
 }
 
 // restart tries to start the server until it runs. It returns nil when the backend ends, or when
 // the next call is to try again: for a server over HTTP after one attempt, and for one that a
 // person has turned off.
-func (b *backend) restart(pause *time.Duration) *link {
+func (b *backend) restart(pause *time.Duration) *serverConn {
 	for {
 		timer := time.NewTimer(*pause)
 		select {
@@ -121,9 +121,9 @@ func (b *backend) restart(pause *time.Duration) *link {
 			return nil
 		}
 		*pause = min(2**pause, maxBackoff)
-		l, err := b.connect(b.ctx)
+		sc, err := b.connect(b.ctx)
 		if err == nil {
-			return l
+			return sc
 		}
 		if b.spec.Remote != nil {
 			b.stopUntilCall(err)

@@ -120,19 +120,19 @@ func (p *Proxy) Rest(limit time.Duration) {
 // rest ends the server if it runs and no call needs it.
 func (b *backend) rest() {
 	b.mu.Lock()
-	l := b.link
-	if l == nil || b.demand.calls > 0 {
+	sc := b.conn
+	if sc == nil || b.demand.calls > 0 {
 		b.mu.Unlock()
 		return
 	}
-	b.link, b.up, b.demand.stopped = nil, make(chan struct{}), true
+	b.conn, b.up, b.demand.stopped = nil, make(chan struct{}), true
 	if b.git {
 		b.proxy.workDir.Store(nil)
 	}
 	rested := b.rested
 	b.mu.Unlock()
 	select {
-	case rested <- struct{}{}: // keep closes the link
+	case rested <- struct{}{}: // keep closes the connection
 		b.keeper.Wait()
 	case <-b.ctx.Done():
 	}

@@ -106,7 +106,7 @@ func (b *backend) startOnDemand() {
 
 // watch waits for the end of a running server. It returns false when the server is idle
 // and has to be stopped.
-func (b *backend) watch(l *link) bool {
+func (b *backend) watch(sc *serverConn) bool {
 	timer := time.NewTimer(b.proxy.limits.Idle)
 	defer timer.Stop()
 	due := timer.C
@@ -119,7 +119,7 @@ func (b *backend) watch(l *link) bool {
 			return false
 		case <-b.rested:
 			return false
-		case <-l.peer.Done():
+		case <-sc.peer.Done():
 			return true
 		case <-due:
 			left := b.stopIfIdle()
@@ -144,7 +144,7 @@ func (b *backend) stopIfIdle() time.Duration {
 	if left := b.proxy.limits.Idle - time.Since(b.demand.used); left > 0 {
 		return left
 	}
-	b.link, b.up, b.demand.stopped = nil, make(chan struct{}), true
+	b.conn, b.up, b.demand.stopped = nil, make(chan struct{}), true
 	return 0
 }
 

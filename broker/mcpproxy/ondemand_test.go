@@ -15,7 +15,7 @@ func (r *harness) atRest(server string) bool {
 	b := r.proxy.backend(server)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.demand.stopped && b.link == nil
+	return b.demand.stopped && b.conn == nil
 }
 
 // started tells whether a stub was ever run.

@@ -241,7 +241,7 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 	defer c.prepareSigning(ctx, b, spec)()
 	c.ending.began = time.Now()
 	_ = at.permit(true) // forgets what was refused to earlier calls
-	got, err := at.link.call(ctx, c, nil, func() {})
+	got, err := at.conn.call(ctx, c, nil, func() {})
 	refusal := at.permit(false)
 	if err != nil {
 		return c.failed(err)

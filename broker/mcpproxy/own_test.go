@@ -244,7 +244,7 @@ func TestAServerIsTurnedOff(t *testing.T) {
 		b := r.proxy.backend("own")
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		return b.link == nil && b.demand.stopped
+		return b.conn == nil && b.demand.stopped
 	}, "the server's end")
 	if s := r.status("own"); s.State != ServerOff || s.Tools != 0 {
 		t.Errorf("its state is %+v", s)

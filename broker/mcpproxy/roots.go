@@ -103,8 +103,8 @@ func beyond(paths, base []string) []string {
 
 // widen adds directories to the server's roots and waits until the server uses them. A server that
 // is too slow still gets the call, and refuses it.
-func (l *link) widen(ctx context.Context, dirs []string, confirm bool) {
-	_ = l.reroot(ctx, dirs, confirm, func(open []string) bool {
+func (sc *serverConn) widen(ctx context.Context, dirs []string, confirm bool) {
+	_ = sc.reroot(ctx, dirs, confirm, func(open []string) bool {
 		return !slices.ContainsFunc(dirs, func(d string) bool { return !slices.Contains(open, d) })
 	})
 }
@@ -112,27 +112,27 @@ func (l *link) widen(ctx context.Context, dirs []string, confirm bool) {
 // narrow removes the roots that widen added. It does not depend on the call, which may have
 // been taken back. It stops a server that does not follow; the server is started again with
 // the roots of the session.
-func (l *link) narrow(dirs []string, confirm bool) {
-	err := l.reroot(context.Background(), nil, confirm, func(open []string) bool {
+func (sc *serverConn) narrow(dirs []string, confirm bool) {
+	err := sc.reroot(context.Background(), nil, confirm, func(open []string) bool {
 		return !slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(open, d) })
 	})
 	if err != nil {
-		l.peer.Stop()
+		sc.peer.Stop()
 	}
 }
 
 // reroot changes the roots, notifies the server, and waits until the server has asked for
 // them and, if the server can show that, until they are in effect.
-func (l *link) reroot(ctx context.Context, extra []string, confirm bool, done func(open []string) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, l.roots.limit)
+func (sc *serverConn) reroot(ctx context.Context, extra []string, confirm bool, done func(open []string) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, sc.roots.limit)
 	defer cancel()
-	told := l.roots.set(extra)
-	if err := l.out.Send(jsonrpc.Notification("notifications/roots/list_changed", nil)); err != nil {
+	told := sc.roots.set(extra)
+	if err := sc.out.Send(jsonrpc.Notification("notifications/roots/list_changed", nil)); err != nil {
 		return err
 	}
 	select {
 	case <-told:
-	case <-l.peer.Done():
+	case <-sc.peer.Done():
 		return errServerGone
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -143,7 +143,7 @@ func (l *link) reroot(ctx context.Context, extra []string, confirm bool, done fu
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		open, err := l.openDirectories(ctx)
+		open, err := sc.openDirectories(ctx)
 		if err != nil || done(open) {
 			return err
 		}
@@ -156,8 +156,8 @@ func (l *link) reroot(ctx context.Context, extra []string, confirm bool, done fu
 }
 
 // openDirectories asks the server which directories it serves.
-func (l *link) openDirectories(ctx context.Context) ([]string, error) {
-	raw, err := l.request(ctx, "tools/call", json.RawMessage(`{"name":"`+introspection+`","arguments":{}}`))
+func (sc *serverConn) openDirectories(ctx context.Context) ([]string, error) {
+	raw, err := sc.request(ctx, "tools/call", json.RawMessage(`{"name":"`+introspection+`","arguments":{}}`))
 	if err != nil {
 		return nil, err
 	}

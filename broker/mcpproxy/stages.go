@@ -46,7 +46,7 @@ type staged struct {
 	key   string // of its view
 	dir   string
 	stage *stage.Stage
-	link  *link
+	conn  *serverConn
 	tools []tool
 	gate  *gitauth.Gate // to the host where the person has a login; nil: there is none
 	err   error
@@ -217,7 +217,7 @@ func (s *stages) launch(p *staging) *staged {
 		if at.err == nil {
 			select {
 			case <-ctx.Done():
-			case <-at.link.peer.Done():
+			case <-at.conn.peer.Done():
 			}
 		}
 		cancel()
@@ -251,8 +251,8 @@ func (at *staged) start(ctx context.Context, b *backend, p *staging, number int)
 	if err != nil {
 		return err
 	}
-	at.link = newLink(process, b.proxy.limits, b.proxy.room, []string{"/"})
-	if at.tools, err = b.greet(ctx, at.link); err != nil {
+	at.conn = newServerConn(process, b.proxy.limits, b.proxy.room, []string{"/"})
+	if at.tools, err = b.greet(ctx, at.conn); err != nil {
 		return fmt.Errorf("start server %s for a call outside the workspace: %w%s", b.spec.Name, err, b.lastWords(process))
 	}
 	if err := b.record(ctx, process, "server started for a call outside the workspace"); err != nil {
@@ -299,7 +299,7 @@ func (at *staged) dead() bool {
 		return true
 	}
 	select {
-	case <-at.link.peer.Done():
+	case <-at.conn.peer.Done():
 		return true
 	default:
 		return false
@@ -308,9 +308,9 @@ func (at *staged) dead() bool {
 
 // clear ends the process and removes the stage.
 func (at *staged) clear() {
-	if at.link != nil {
-		_ = at.link.Close()
-		at.link.dropGivenUp()
+	if at.conn != nil {
+		_ = at.conn.Close()
+		at.conn.dropGivenUp()
 	}
 	if at.gate != nil {
 		at.gate.Close()

@@ -66,7 +66,7 @@ func (b *backend) status() ServerStatus {
 	switch {
 	case b.off:
 		s.State = ServerOff
-	case b.link != nil:
+	case b.conn != nil:
 		s.State = ServerRunning
 	case b.demand.starting != nil || !b.demand.stopped:
 		s.State = ServerStarting
@@ -97,11 +97,11 @@ func (p *Proxy) turn(server string, off bool) error {
 	}
 	b.mu.Lock()
 	b.off = off
-	l := b.link
+	sc := b.conn
 	b.mu.Unlock()
 	p.rebuild()
-	if l != nil {
-		l.peer.Stop() // the goroutine that keeps it running starts it again, unless it is off
+	if sc != nil {
+		sc.peer.Stop() // the goroutine that keeps it running starts it again, unless it is off
 	} else if !off {
 		b.startAhead()
 	}

@@ -24,7 +24,7 @@ type webCall struct {
 	get func(ctx context.Context) (outbound.Answer, error)
 
 	ctx   context.Context // of the call; set when it is forwarded
-	taken bool            // by the server; guarded by the link's lock
+	taken bool            // by the server; guarded by the connection's lock
 }
 
 // web returns the web request of a call, or nil if the server's network is not judged. The
@@ -91,46 +91,46 @@ func withURL(arguments json.RawMessage, url string) (json.RawMessage, error) {
 }
 
 // openWeb lets the server ask for the request of a call while the call lasts.
-func (l *link) openWeb(ctx context.Context, id json.RawMessage, w *webCall) (context.Context, func()) {
+func (sc *serverConn) openWeb(ctx context.Context, id json.RawMessage, w *webCall) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	l.mu.Lock()
+	sc.mu.Lock()
 	w.ctx = ctx
-	l.webs[string(id)] = w
-	l.mu.Unlock()
+	sc.webs[string(id)] = w
+	sc.mu.Unlock()
 	return ctx, func() {
-		l.mu.Lock()
-		delete(l.webs, string(id))
-		l.mu.Unlock()
+		sc.mu.Lock()
+		delete(sc.webs, string(id))
+		sc.mu.Unlock()
 		cancel()
 	}
 }
 
 // startWeb starts a request that the server asks for. It reports false when there is no such
 // request. The server is then refused, as for any other method.
-func (l *link) startWeb(e jsonrpc.Message) bool {
+func (sc *serverConn) startWeb(e jsonrpc.Message) bool {
 	var p struct {
 		Call json.RawMessage `json:"call"`
 	}
 	if json.Unmarshal(e.Params, &p) != nil {
 		return false
 	}
-	l.mu.Lock()
-	w := l.webs[string(p.Call)]
+	sc.mu.Lock()
+	w := sc.webs[string(p.Call)]
 	mine := w != nil && !w.taken
 	if mine {
 		w.taken = true
 	}
-	l.mu.Unlock()
+	sc.mu.Unlock()
 	if !mine {
 		return false
 	}
-	l.readers.Go(func() {
+	sc.readers.Go(func() {
 		reply := jsonrpc.AnswerError(e.ID, errLeft)
-		if l.room.fetching.take(w.ctx, l.life) == nil {
-			defer l.room.fetching.give()
+		if sc.room.fetching.take(w.ctx, sc.life) == nil {
+			defer sc.room.fetching.give()
 			reply = w.answer(e.ID)
 		}
-		_ = l.out.Send(reply) // a server that is gone needs no answer
+		_ = sc.out.Send(reply) // a server that is gone needs no answer
 	})
 	return true
 }

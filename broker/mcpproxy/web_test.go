@@ -234,17 +234,17 @@ func TestNoHopWithoutARecord(t *testing.T) {
 // Another server that asks for web requests gets none: it has no call that
 // stands for one.
 func TestOnlyJudgedServersGetTheWeb(t *testing.T) {
-	l := &link{webs: map[string]*webCall{}}
+	sc := &serverConn{webs: map[string]*webCall{}}
 	for _, params := range []string{`{"call":"ic-1"}`, `{}`, `7`, ``} {
 		t.Run(params, func(t *testing.T) {
-			if l.startWeb(jsonrpc.Message{ID: json.RawMessage("1"), Params: json.RawMessage(params)}) {
+			if sc.startWeb(jsonrpc.Message{ID: json.RawMessage("1"), Params: json.RawMessage(params)}) {
 				t.Errorf("%q was served", params)
 			}
 		})
 	}
 	taken := &webCall{taken: true}
-	l.webs[`"ic-1"`] = taken
-	if l.startWeb(jsonrpc.Message{ID: json.RawMessage("1"), Params: json.RawMessage(`{"call":"ic-1"}`)}) {
+	sc.webs[`"ic-1"`] = taken
+	if sc.startWeb(jsonrpc.Message{ID: json.RawMessage("1"), Params: json.RawMessage(`{"call":"ic-1"}`)}) {
 		t.Error("a request was made twice")
 	}
 }

@@ -26,10 +26,10 @@ var unreadable = json.RawMessage(`{"message":"the server's answer cannot be unde
 const maxRubbish = 10_000
 
 // read handles the server's messages until the server ends.
-func (l *link) read() {
-	defer close(l.heard)
-	defer close(l.requests)
-	frames := jsonrpc.NewReader(l.peer.Stdout(), l.limit)
+func (sc *serverConn) read() {
+	defer close(sc.heard)
+	defer close(sc.requests)
+	frames := jsonrpc.NewReader(sc.peer.Stdout(), sc.limit)
 	frames.StopAtTooLong()
 	rubbish := 0
 	for {
@@ -37,35 +37,35 @@ func (l *link) read() {
 		if errors.Is(err, jsonrpc.ErrTooLong) {
 			// Nobody knows which call it answered, so no caller can get an error.
 			err = errors.New("the server sent a message that is too long")
-			go l.peer.Stop()
+			go sc.peer.Stop()
 		}
 		if err != nil {
-			l.end(err)
+			sc.end(err)
 			return
 		}
 		switch e, err := strict.Open(line); {
 		case err == nil:
 			rubbish = 0
-			l.dispatch(e)
+			sc.dispatch(e)
 		case e.ID != nil && e.Method == "":
-			l.deliver(jsonrpc.Message{ID: e.ID, Error: unreadable})
+			sc.deliver(jsonrpc.Message{ID: e.ID, Error: unreadable})
 		default: // servers do print other things than messages
 			rubbish++
 		}
 		if rubbish > maxRubbish {
-			l.end(fmt.Errorf("the server prints lines that are not messages: %.80q", line))
-			go l.peer.Stop()
+			sc.end(fmt.Errorf("the server prints lines that are not messages: %.80q", line))
+			go sc.peer.Stop()
 			return
 		}
 	}
 }
 
-func (l *link) dispatch(e jsonrpc.Message) {
+func (sc *serverConn) dispatch(e jsonrpc.Message) {
 	switch {
-	case e.Method == fetch.WebMethod && e.ID != nil && l.startWeb(e):
+	case e.Method == fetch.WebMethod && e.ID != nil && sc.startWeb(e):
 	case e.Method != "" && e.ID != nil:
 		select {
-		case l.requests <- serverRequest{id: e.ID, method: e.Method}:
+		case sc.requests <- serverRequest{id: e.ID, method: e.Method}:
 		default:
 		}
 	case e.Method == "notifications/progress":
@@ -75,29 +75,29 @@ func (l *link) dispatch(e jsonrpc.Message) {
 		if json.Unmarshal(e.Params, &p) != nil {
 			return
 		}
-		l.mu.Lock()
-		f := l.progress[string(p.Token)]
-		l.mu.Unlock()
+		sc.mu.Lock()
+		f := sc.progress[string(p.Token)]
+		sc.mu.Unlock()
 		if f != nil {
 			f(e.Params)
 		}
 	case e.Method != "":
-		l.mu.Lock()
-		f := l.notify
-		l.mu.Unlock()
+		sc.mu.Lock()
+		f := sc.notify
+		sc.mu.Unlock()
 		if f != nil {
 			f(mcp.JSONRPCNotification{Notification: mcp.Notification{Method: e.Method}})
 		}
 	case e.ID != nil:
-		l.deliver(e)
+		sc.deliver(e)
 	}
 }
 
-func (l *link) deliver(e jsonrpc.Message) {
-	l.mu.Lock()
-	w, ok := l.waiting[string(e.ID)]
-	delete(l.waiting, string(e.ID))
-	l.mu.Unlock()
+func (sc *serverConn) deliver(e jsonrpc.Message) {
+	sc.mu.Lock()
+	w, ok := sc.waiting[string(e.ID)]
+	delete(sc.waiting, string(e.ID))
+	sc.mu.Unlock()
 	if !ok {
 		return // never asked, or forgotten
 	}
@@ -116,16 +116,16 @@ func (l *link) deliver(e jsonrpc.Message) {
 		r.err = &serverError{text: "the server answered without a result"}
 	}
 	if w.charged {
-		r.room = l.take(len(r.result))
+		r.room = sc.take(len(r.result))
 	}
 	w.got <- r
 }
 
 // take waits until there is room for an answer. It does not wait when the server is being
 // stopped.
-func (l *link) take(bytes int) hold {
-	h := hold{of: l.room.answers}
-	if n := min(int64(bytes), l.room.forOne); h.of.Acquire(l.life, n) == nil {
+func (sc *serverConn) take(bytes int) hold {
+	h := hold{of: sc.room.answers}
+	if n := min(int64(bytes), sc.room.forOne); h.of.Acquire(sc.life, n) == nil {
 		h.bytes = n
 		pressure.Add(n)
 	}
@@ -138,7 +138,7 @@ type serverError struct{ text string }
 func (e *serverError) Error() string { return e.text }
 
 // end fails all requests that somebody waits for.
-func (l *link) end(err error) {
+func (l *serverConn) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = serverGone(err)
@@ -152,16 +152,16 @@ func (l *link) end(err error) {
 
 // answerServer answers the server's own requests: ping and roots/list. Any other is refused, so a
 // server can neither use a model nor ask a person through us.
-func (l *link) answerServer() {
-	for r := range l.requests {
+func (sc *serverConn) answerServer() {
+	for r := range sc.requests {
 		var err error
 		switch {
 		case r.method == "ping":
-			err = l.out.Send(jsonrpc.Answer(r.id, json.RawMessage("{}")))
-		case r.method == "roots/list" && len(l.roots.base) > 0:
-			err = l.roots.answer(r.id, l.out.Send)
+			err = sc.out.Send(jsonrpc.Answer(r.id, json.RawMessage("{}")))
+		case r.method == "roots/list" && len(sc.roots.base) > 0:
+			err = sc.roots.answer(r.id, sc.out.Send)
 		default:
-			err = l.out.Send(jsonrpc.AnswerError(r.id, jsonrpc.Refuse(jsonrpc.MethodNotFound, "this client does not offer that")))
+			err = sc.out.Send(jsonrpc.AnswerError(r.id, jsonrpc.Refuse(jsonrpc.MethodNotFound, "this client does not offer that")))
 		}
 		if err != nil {
 			return

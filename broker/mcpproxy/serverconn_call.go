@@ -10,23 +10,23 @@ import (
 )
 
 // request is ask with an id of our own.
-func (l *link) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	got, err := l.ask(ctx, l.nextID(), method, params, nil)
+func (sc *serverConn) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	got, err := sc.ask(ctx, sc.nextID(), method, params, nil)
 	return got.result, err
 }
 
-func (l *link) nextID() json.RawMessage {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.calls++
-	return strconv.AppendQuote(nil, "ic-"+strconv.FormatUint(l.calls, 10))
+func (sc *serverConn) nextID() json.RawMessage {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	sc.calls++
+	return strconv.AppendQuote(nil, "ic-"+strconv.FormatUint(sc.calls, 10))
 }
 
 // call runs the call's tool with exactly the arguments that were judged. The server may ask for the
 // web request, unless web is nil. If the call is given up, over is called when the server has
 // answered or ended.
-func (l *link) call(ctx context.Context, c *call, web *webCall, over func()) (reply, error) {
-	id := l.nextID()
+func (sc *serverConn) call(ctx context.Context, c *call, web *webCall, over func()) (reply, error) {
+	id := sc.nextID()
 	name, err := encode(c.target.tool)
 	if err != nil {
 		return reply{}, err
@@ -37,23 +37,23 @@ func (l *link) call(ctx context.Context, c *call, web *webCall, over func()) (re
 	params = append(append(params, `,"arguments":`...), arguments...)
 	if web != nil {
 		var closed func()
-		ctx, closed = l.openWeb(ctx, id, web)
+		ctx, closed = sc.openWeb(ctx, id, web)
 		defer closed()
 	}
 	if progress := c.relay(); progress != nil {
 		params = append(append(params, `,"_meta":{"progressToken":`...), id...)
 		params = append(params, '}')
-		l.mu.Lock()
-		l.progress[string(id)] = progress
-		l.mu.Unlock()
+		sc.mu.Lock()
+		sc.progress[string(id)] = progress
+		sc.mu.Unlock()
 		defer func() {
-			l.mu.Lock()
-			delete(l.progress, string(id))
-			l.mu.Unlock()
+			sc.mu.Lock()
+			delete(sc.progress, string(id))
+			sc.mu.Unlock()
 		}()
 	}
 	c.sent = true
-	return l.ask(ctx, id, "tools/call", append(params, '}'), over)
+	return sc.ask(ctx, id, "tools/call", append(params, '}'), over)
 }
 
 // relay returns the function that passes on a server's progress, or nil when the agent
@@ -97,7 +97,7 @@ func (e *givenUpError) Unwrap() error { return e.cause }
 
 // ask sends a request and waits for the answer. When ctx ends first, it tells the server,
 // and gives up a request that has an over function.
-func (l *link) ask(ctx context.Context, id json.RawMessage, method string, params json.RawMessage, over func()) (reply, error) {
+func (l *serverConn) ask(ctx context.Context, id json.RawMessage, method string, params json.RawMessage, over func()) (reply, error) {
 	w := &waiter{got: make(chan reply, 1)}
 	l.mu.Lock()
 	if l.ended != nil {
@@ -132,12 +132,12 @@ func (l *link) ask(ctx context.Context, id json.RawMessage, method string, param
 
 // giveUp notes that nobody waits for an answer any more. It reports false when the answer
 // has arrived or the server has ended.
-func (l *link) giveUp(id json.RawMessage, over func()) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w, open := l.waiting[string(id)]
+func (sc *serverConn) giveUp(id json.RawMessage, over func()) bool {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	w, open := sc.waiting[string(id)]
 	if open && over == nil {
-		delete(l.waiting, string(id))
+		delete(sc.waiting, string(id))
 	} else if open {
 		w.over = over
 	}
@@ -145,17 +145,17 @@ func (l *link) giveUp(id json.RawMessage, over func()) bool {
 }
 
 // dropGivenUp ends the abandoned calls of a server that has ended.
-func (l *link) dropGivenUp() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for id, w := range l.waiting {
-		delete(l.waiting, id)
+func (sc *serverConn) dropGivenUp() {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	for id, w := range sc.waiting {
+		delete(sc.waiting, id)
 		w.over()
 	}
 }
 
-func (l *link) forget(id json.RawMessage) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.waiting, string(id))
+func (sc *serverConn) forget(id json.RawMessage) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	delete(sc.waiting, string(id))
 }

@@ -31,15 +31,15 @@ func serverGone(err error) error {
 	return fmt.Errorf("%w: %w", errServerGone, err)
 }
 
-// link is the connection to one running server. For the handshake it is a transport of mcp-go's
+// serverConn is the connection to one running server. For the handshake it is a transport of mcp-go's
 // client. It sends tool calls without mcp-go, so that the bytes of parameters and results do not
 // change.
-type link struct {
+type serverConn struct {
 	peer   peer
 	out    *jsonrpc.Writer
 	limit  int
 	room   *room
-	life   context.Context // ends when the link is closed
+	life   context.Context // ends when the connection is closed
 	cancel context.CancelFunc
 	roots  roots
 
@@ -56,22 +56,22 @@ type link struct {
 	readers  sync.WaitGroup
 }
 
-var _ transport.Interface = (*link)(nil)
+var _ transport.Interface = (*serverConn)(nil)
 
-// newLink makes the link to a running server and begins to read its output.
-func newLink(p peer, limits Limits, room *room, open []string) *link {
-	l := &link{
+// newServerConn makes the connection to a running server and begins to read its output.
+func newServerConn(p peer, limits Limits, room *room, open []string) *serverConn {
+	sc := &serverConn{
 		peer: p, limit: limits.Line, room: room, roots: roots{base: open, limit: limits.Roots},
 		waiting: map[string]*waiter{}, progress: map[string]func(json.RawMessage){}, webs: map[string]*webCall{},
 		requests: make(chan serverRequest, 16), heard: make(chan struct{}),
 	}
-	l.life, l.cancel = context.WithCancel(context.Background())
+	sc.life, sc.cancel = context.WithCancel(context.Background())
 	// One caller's line can be written by another caller. The first one waits for an answer, so end
 	// reports the failed write to it.
-	l.out = jsonrpc.NewWriter(p.Stdin(), writeDeadline(p.Stdin()), l.end)
-	l.readers.Go(l.read)
-	l.readers.Go(l.answerServer)
-	return l
+	sc.out = jsonrpc.NewWriter(p.Stdin(), writeDeadline(p.Stdin()), sc.end)
+	sc.readers.Go(sc.read)
+	sc.readers.Go(sc.answerServer)
+	return sc
 }
 
 // writeDeadline returns the function that sets the deadline of writes to w, or nil.
@@ -82,21 +82,21 @@ func writeDeadline(w io.Writer) func(time.Time) error {
 	return nil
 }
 
-// Start is part of the transport interface; a link has started when it exists.
-func (l *link) Start(context.Context) error { return nil }
+// Start is part of the transport interface; a connection has started when it exists.
+func (sc *serverConn) Start(context.Context) error { return nil }
 
 // GetSessionId is part of the transport interface. The peer has the session, if there is one.
-func (l *link) GetSessionId() string { return "" } //nolint:revive // the interface spells it so
+func (sc *serverConn) GetSessionId() string { return "" } //nolint:revive // the interface spells it so
 
 // SetNotificationHandler sets the function that is called with a server's notifications.
-func (l *link) SetNotificationHandler(f func(mcp.JSONRPCNotification)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.notify = f
+func (sc *serverConn) SetNotificationHandler(f func(mcp.JSONRPCNotification)) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	sc.notify = f
 }
 
 // SendRequest asks the server something and waits for the answer.
-func (l *link) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+func (sc *serverConn) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	id, err := json.Marshal(r.ID)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (l *link) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*tr
 	if err != nil {
 		return nil, err
 	}
-	got, err := l.ask(ctx, id, r.Method, params, nil)
+	got, err := sc.ask(ctx, id, r.Method, params, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -113,21 +113,21 @@ func (l *link) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*tr
 }
 
 // SendNotification tells the server something.
-func (l *link) SendNotification(_ context.Context, n mcp.JSONRPCNotification) error {
+func (sc *serverConn) SendNotification(_ context.Context, n mcp.JSONRPCNotification) error {
 	msg, err := encode(n)
 	if err != nil {
 		return err
 	}
-	return l.out.Send(msg)
+	return sc.out.Send(msg)
 }
 
 // awaitOutput waits until the output of a server that has ended is read to its end, for
 // lastWordsWait at most: a process that the server left behind could keep the output open.
-func (l *link) awaitOutput() {
+func (sc *serverConn) awaitOutput() {
 	timer := time.NewTimer(lastWordsWait)
 	defer timer.Stop()
 	select {
-	case <-l.heard:
+	case <-sc.heard:
 	case <-timer.C:
 	}
 }
@@ -136,9 +136,9 @@ func (l *link) awaitOutput() {
 const lastWordsWait = time.Second
 
 // Close ends the server and waits for the readers.
-func (l *link) Close() error {
-	l.cancel()
-	l.peer.Stop()
-	l.readers.Wait()
+func (sc *serverConn) Close() error {
+	sc.cancel()
+	sc.peer.Stop()
+	sc.readers.Wait()
 	return nil
 }
