@@ -49,7 +49,7 @@ func storeSession(t *testing.T, home, agentName string, ago time.Duration) Layou
 	}
 	at := time.Now().Add(-ago).Truncate(time.Second).UTC()
 	data, err := json.Marshal(Record{Session: Session{
-		ID: id, Tab: 3, Agent: agentName, State: StateIdle, Workspace: l.Sandbox(), CreatedAt: at.Add(-time.Hour),
+		ID: id, Agent: agentName, State: StateIdle, Workspace: l.Sandbox(), CreatedAt: at.Add(-time.Hour),
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -40,18 +40,22 @@ func List(home string, agents *agent.Registry) ([]Entry, error) {
 	return all, nil
 }
 
-// Find returns the stored session whose id begins with word, or the running session whose tab has
-// that number. It fails if there is none or more than one.
+// Find returns the stored session whose id begins with word. It fails if there is none or more than
+// one. Tabs have no number here: only the daemon knows the bar.
 func Find(home, word string) (Entry, error) {
 	all, err := List(home, nil)
 	if err != nil {
 		return Entry{}, err
 	}
+	return Among(all, word)
+}
+
+// Among returns the session whose id begins with word, or whose tab has that number. It fails if there
+// is none or more than one.
+func Among(all []Entry, word string) (Entry, error) {
 	ones := make([]shortid.One, len(all))
 	for i, s := range all {
-		if ones[i].ID = s.ID; s.Owned {
-			ones[i].Number = s.Tab
-		}
+		ones[i] = shortid.One{ID: s.ID, Number: s.Tab}
 	}
 	at, found, err := shortid.Find("session", word, ones)
 	if err != nil {

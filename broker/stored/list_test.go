@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,13 +72,13 @@ func TestStoredTellsWhoOwnsWhat(t *testing.T) {
 		}
 	}
 	running := all[1]
-	number := strconv.Itoa(running.Tab)
-	words := []string{"#" + number}
-	if !slices.ContainsFunc(all, func(s Entry) bool { return strings.HasPrefix(s.ID, number) }) { // else it could be that one
-		words = append(words, number)
+	all[1].Tab = 17
+	words := []string{"#17"}
+	if !slices.ContainsFunc(all, func(s Entry) bool { return strings.HasPrefix(s.ID, "17") }) { // else it could be that one
+		words = append(words, "17")
 	}
 	for _, word := range words {
-		if found, err := Find(home, word); err != nil || found.ID != running.ID {
+		if found, err := Among(all, word); err != nil || found.ID != running.ID {
 			t.Errorf("tab %s: %v, %v", word, found.ID, err)
 		}
 	}

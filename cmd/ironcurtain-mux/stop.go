@@ -4,19 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/sessions"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
@@ -51,58 +50,32 @@ session stays on disk, with the work in it; a session that has ended already is 
 
 // stopSessions ends the named sessions, or none if one of the words names no session.
 func stopSessions(cmd *cobra.Command, p wiring.Paths, words []string) error {
-	list, err := listToStop(cmd.Context(), p)
+	list, err := sessions.List(cmd.Context(), p)
 	if err != nil {
 		return err
 	}
-	ones := make([]shortid.One, len(list))
-	for i, s := range list {
-		if ones[i].ID = s.ID; s.Owned {
-			ones[i].Number = s.Tab
-		}
-	}
-	named := map[int]bool{}
+	named := map[broker.SessionID]bool{}
 	for _, word := range words {
-		at, found, err := shortid.Find("session", word, ones)
+		s, err := stored.Among(list, word)
 		if err != nil {
 			return err
 		}
-		if !found {
-			return fault.New("list the sessions with 'ironcurtain-mux sessions ls'", "no session has the id %q, or a tab with that number%s", word, shortid.DidYouMean(word, ones))
-		}
-		named[at] = true
+		named[s.ID] = true
 	}
 	defer time.AfterFunc(wiring.SlowEnd, func() { fmt.Fprintln(cmd.ErrOrStderr(), wiring.EndIsSlow) }).Stop()
 	var all []error
-	for i, s := range list {
-		if named[i] {
+	for _, s := range list {
+		if named[s.ID] {
 			all = append(all, stopSession(cmd, p, s))
 		}
 	}
 	return cli.OnOneLine(errors.Join(all...))
 }
 
-// listToStop lists the sessions. Those of the daemon are owned, also after the end of their agents.
-func listToStop(ctx context.Context, p wiring.Paths) ([]broker.StoredSession, error) {
-	list, err := sessions.List(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	return list, running.AskIfRunning(ctx, p.Home, func(ctx context.Context, c *calls.Client) error {
-		live, err := c.Sessions(ctx)
-		for i := range list {
-			if slices.ContainsFunc(live, func(s broker.Session) bool { return s.ID == list[i].ID }) {
-				list[i].Owned = true
-			}
-		}
-		return err
-	})
-}
-
 // stopSession ends a session, and says how it can be continued.
 func stopSession(cmd *cobra.Command, p wiring.Paths, s broker.StoredSession) error {
 	short := broker.ShortID(s.ID)
-	if !s.Owned && !s.Detached {
+	if !s.Owned && !s.Detached && s.Tab == 0 { // a tab can stay after the end of its agent
 		fmt.Fprintf(cmd.ErrOrStderr(), "session %s has ended already\n", short)
 		return nil
 	}

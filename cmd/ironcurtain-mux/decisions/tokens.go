@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/sessions"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
@@ -70,7 +71,7 @@ with the token have its NAME.`,
 			}
 			m.Name = args[0]
 			for _, id := range args[1:] {
-				s, err := stored.Find(p.Home, id)
+				s, err := sessions.Find(cmd.Context(), p, id)
 				if err != nil {
 					return cli.Fail(op, err, "")
 				}

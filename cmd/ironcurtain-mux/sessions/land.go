@@ -58,7 +58,7 @@ first: look at them.`,
 			if err != nil {
 				return err
 			}
-			s, err := toLand(p.Home, args)
+			s, err := toLand(cmd.Context(), p, args)
 			if err == nil {
 				err = l.run(cmd, p, s)
 			}
@@ -73,18 +73,18 @@ first: look at them.`,
 }
 
 // toLand returns the named session, or without a name the only one that has a copy.
-func toLand(home string, args []string) (stored.Entry, error) {
+func toLand(ctx context.Context, p wiring.Paths, args []string) (stored.Entry, error) {
 	if len(args) == 1 {
-		return stored.Find(home, args[0])
+		return Find(ctx, p, args[0])
 	}
-	all, err := stored.List(home, nil)
+	all, err := stored.List(p.Home, nil)
 	if err != nil {
 		return stored.Entry{}, err
 	}
 	var found []stored.Entry
 	var ids []string
 	for _, s := range all {
-		if s.Origin != "" && copies.Made(stored.LayoutOf(home, s.ID).CopyNote()) {
+		if s.Origin != "" && copies.Made(stored.LayoutOf(p.Home, s.ID).CopyNote()) {
 			found, ids = append(found, s), append(ids, stored.ShortID(s.ID))
 		}
 	}

@@ -97,6 +97,15 @@ func List(ctx context.Context, p wiring.Paths) ([]broker.StoredSession, error) {
 	return stored, nil
 }
 
+// Find returns the session that a word names: the beginning of its id, or the present number of its tab.
+func Find(ctx context.Context, p wiring.Paths, word string) (broker.StoredSession, error) {
+	list, err := List(ctx, p)
+	if err != nil {
+		return broker.StoredSession{}, err
+	}
+	return stored.Among(list, word)
+}
+
 func printSessions(w io.Writer, list []broker.StoredSession) error {
 	var rows [][]string
 	for _, s := range list {
@@ -113,7 +122,7 @@ func printSessions(w io.Writer, list []broker.StoredSession) error {
 		case s.Origin != "":
 			workspace += " (copy)"
 		}
-		if s.Owned && s.Tab > 0 {
+		if s.Tab > 0 {
 			tab = strconv.Itoa(s.Tab)
 		}
 		rows = append(rows, []string{

@@ -31,18 +31,9 @@ func sessionsShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := stored.Find(p.Home, args[0])
+			found, err := Find(cmd.Context(), p, args[0])
 			if err != nil {
 				return cli.Fail("show session", err, "")
-			}
-			list, err := List(cmd.Context(), p)
-			if err != nil {
-				return cli.Fail("show session", err, "")
-			}
-			for _, s := range list {
-				if s.ID == found.ID {
-					found = s
-				}
 			}
 			if asJSON {
 				return cli.PrintJSON(cmd.OutOrStdout(), found)
