@@ -35,6 +35,9 @@ func TestSessionsAreFoundByTheirTabs(t *testing.T) {
 		t.Errorf("stop: code %d, %s", code, errs)
 	}
 	shown("#1", second.ID)
+	if out, errs, code := d.command("audit", "show", "#1"); code != cli.ExitOK {
+		t.Errorf("audit show: code %d, %s%s", code, out, errs)
+	}
 	if _, errs, code := d.command("stop", "--now"); code != cli.ExitOK {
 		t.Errorf("stop --now: code %d, %s", code, errs)
 	}

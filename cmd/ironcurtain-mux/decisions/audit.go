@@ -13,6 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/sessions"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
 )
@@ -47,7 +48,7 @@ func auditTailCommand() *cobra.Command {
   ironcurtain-mux audit tail -f --jsonl ./audit.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := auditFile(args)
+			path, err := auditFile(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -100,7 +101,7 @@ func auditShowCommand() *cobra.Command {
   ironcurtain-mux audit show --program 769679a910fb7e49`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := auditFile(args)
+			path, err := auditFile(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -177,7 +178,7 @@ those during which the program was killed.`,
   ironcurtain-mux audit verify --json ./audit.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := auditFile(args)
+			path, err := auditFile(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -211,9 +212,9 @@ those during which the program was killed.`,
 
 // AuditFiles returns the path of the log that the arguments name or, without arguments, the logs
 // of all sessions.
-func AuditFiles(args []string) ([]string, error) {
+func AuditFiles(ctx context.Context, args []string) ([]string, error) {
 	if len(args) > 0 {
-		one, err := auditFile(args)
+		one, err := auditFile(ctx, args)
 		return []string{one}, err
 	}
 	at, err := wiring.FindPaths()
@@ -231,7 +232,7 @@ func logOf(p wiring.Paths, session string) string {
 
 // auditFile returns the path of the log that the arguments name or, without arguments, of the
 // newest log.
-func auditFile(args []string) (string, error) {
+func auditFile(ctx context.Context, args []string) (string, error) {
 	const op = "find the audit log"
 	at, err := wiring.FindPaths()
 	if err != nil {
@@ -251,6 +252,9 @@ func auditFile(args []string) (string, error) {
 			}
 		}
 		s, err := stored.Find(at.Home, name)
+		if err != nil {
+			s, err = sessions.Find(ctx, at, name) // it may be a tab's number, which the daemon knows
+		}
 		return logOf(at, s.ID), cli.Fail(op, err, "")
 	}
 	found, err := filepath.Glob(logOf(at, "*"))

@@ -47,18 +47,18 @@ func TestAuditIsFoundByTheBeginningOfAnId(t *testing.T) {
 	t.Setenv("IRONCURTAIN_HOME", home)
 	t.Chdir(t.TempDir())
 	want := filepath.Join(home, "sessions", "6f2c0000-0000-4000-8000-000000000002", "audit.jsonl")
-	if got, err := auditFile([]string{"6f2c"}); err != nil || got != want {
+	if got, err := auditFile(t.Context(), []string{"6f2c"}); err != nil || got != want {
 		t.Errorf("found %s, %v", got, err)
 	}
 	for _, name := range []string{"6f", "absent"} {
-		if got, err := auditFile([]string{name}); err == nil {
+		if got, err := auditFile(t.Context(), []string{name}); err == nil {
 			t.Errorf("%q named %s", name, got)
 		}
 	}
 	if err := os.WriteFile("6f2c", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := auditFile([]string{"6f2c"}); err != nil || got != "6f2c" {
+	if got, err := auditFile(t.Context(), []string{"6f2c"}); err != nil || got != "6f2c" {
 		t.Errorf("beside a file of that name: %s, %v", got, err)
 	}
 }

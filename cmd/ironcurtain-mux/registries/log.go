@@ -30,7 +30,7 @@ bytes, and one for each refused request.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			const op = "list packages"
-			paths, err := decisions.AuditFiles(args)
+			paths, err := decisions.AuditFiles(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
