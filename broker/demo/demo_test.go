@@ -73,38 +73,23 @@ func TestAWorkspaceIsARepositoryWithRemotes(t *testing.T) {
 
 // A person is told what failed, and what to do next.
 func TestFailuresSayWhatToDo(t *testing.T) {
-	inTheWay := func(t *testing.T, path string) {
-		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for name, tc := range map[string]struct {
-		spoil           func(t *testing.T, home string)
+		inTheWay        string // a file below the home
+		path            string // of programs
 		op, cause, next string
 	}{
-		"a file in the way of the directories": {
-			func(t *testing.T, home string) { inTheWay(t, filepath.Join(home, "demo")) },
-			"make the demo's directories: ", "not a directory", "writable and its disk has room, or set IRONCURTAIN_HOME",
-		},
-		"no git": {
-			func(t *testing.T, _ string) { t.Setenv("PATH", t.TempDir()) },
-			"start the demo's git server: ", "git is not installed", "install git",
-		},
-		"a file in the way of a repository": {
-			func(t *testing.T, home string) { inTheWay(t, filepath.Join(demo.At(home).Remotes, "hello.git")) },
-			"start the demo's git server: ", "hello.git", "remove ",
-		},
-		"no room for the port": {
-			func(t *testing.T, home string) {
-				inTheWay(t, filepath.Join(demo.At(home).Remotes, "port", "file"))
-			},
-			"start the demo's git server: ", "port", "writable and its disk has room, or set IRONCURTAIN_HOME",
-		},
+		"no directories": {"demo", os.Getenv("PATH"), "make the demo's directories: ", "not a directory", "writable and its disk has room, or set IRONCURTAIN_HOME"},
+		"no git":         {"other", t.TempDir(), "start the demo's git server: ", "git is not installed", "install git"},
+		"no repository":  {"demo/remotes/hello.git", os.Getenv("PATH"), "start the demo's git server: ", "hello.git", "remove "},
+		"no port":        {"demo/remotes/port/file", os.Getenv("PATH"), "start the demo's git server: ", "port", "writable and its disk has room, or set IRONCURTAIN_HOME"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Setenv("PATH", tc.path)
 			home := t.TempDir()
-			tc.spoil(t, home)
+			path := filepath.Join(home, tc.inTheWay)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
 			g, err := demo.Prepare(home)
 			if err == nil {
 				_, err = demo.Serve(t.Context(), g)
