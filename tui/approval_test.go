@@ -227,6 +227,10 @@ func TestNothingWaits(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	r.keys("\x01/approve\r")
 	r.wants("nothing waits for a decision")
+	r.escalate(1, `{}`, "")
+	if s := r.screen(); strings.Contains(s, "nothing waits") {
+		t.Errorf("a call waits:\n%s", s)
+	}
 }
 
 func TestEscalationNeverTakesTheKeyboard(t *testing.T) {

@@ -125,5 +125,11 @@ func (m *Model) showScopes(it *panel.Item, scopes []broker.Scope, err error) {
 	if m.line.Text() == "/approve+" {
 		m.line.Insert(" ", false) // the scope is typed next
 	}
-	m.showAbout(it.Call.ID, fmt.Sprintf("#%d can be remembered for: %s (explained below the call)", it.Call.Number, it.ScopeNames()))
+	next := "explained below the call"
+	if args, ok := strings.CutPrefix(m.line.Text(), "/approve+ "); ok {
+		if _, scope := panel.SplitTarget(args); scope != "" {
+			next += "; look at it, then press Enter again"
+		}
+	}
+	m.showAbout(it.Call.ID, fmt.Sprintf("#%d can be remembered for: %s (%s)", it.Call.Number, it.ScopeNames(), next))
 }

@@ -26,7 +26,7 @@ func TestRememberOnlyWhatWasShown(t *testing.T) {
 	r := scopeHarness(t, 140, 24)
 	r.keys("/approve+ file\r")
 	r.decided(0)
-	r.wants("/approve+ SCOPE [TIME]", "file: filesystem/write_file with path", "(4 of 7 past calls)", "> /approve+ file")
+	r.wants("/approve+ SCOPE [TIME]", "file: filesystem/write_file with path", "(4 of 7 past calls)", "> /approve+ file", "press Enter again")
 	r.keys("\r")
 	r.decided(0) // not painted yet
 	r.wants("has not been on the screen")
@@ -42,6 +42,9 @@ func TestRememberOnlyWhatWasShown(t *testing.T) {
 func TestRememberWithATime(t *testing.T) {
 	r := scopeHarness(t, 80, 24)
 	r.keys("/approve+ 3\r")
+	if s := r.screen(); strings.Contains(s, "press Enter again") {
+		t.Errorf("Enter would not approve:\n%s", s)
+	}
 	r.look()
 	for _, wrong := range []string{"", " everything", " file soon", " file -5m", " file 5m more"} {
 		r.keys("\x15/approve+ 3" + wrong + "\r")
@@ -102,10 +105,10 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	r.keys("q")
 	r.broker.grants = []broker.Grant{
 		{Number: 2, Session: "s1", Agent: "claude-code", Scope: "file", Text: `write "/tmp/b"`, By: "tui", Used: 3, ExpiresAt: r.now.Add(90 * time.Second)},
-		{Number: 5, Session: "s1", Agent: "claude-code", Scope: "host", Text: "fetch", By: "cli", ExpiresAt: r.now.Add(time.Hour)},
+		{Number: 5, Session: "s1", Agent: "claude-code", Scope: "host", Text: "fetch", By: "cli", Used: 1, ExpiresAt: r.now.Add(time.Hour)},
 	}
 	r.keys("\x01/grants\r")
-	r.wants("#2 s1, file", `claude-code, 1:30 left, used 3 times, given by you: write "/tmp/b"`, "#5 s1, host")
+	r.wants("#2 s1, file", `claude-code, 1:30 left, used 3 times, given by you: write "/tmp/b"`, "#5 s1, host", "used 1 time,")
 	r.keys("q\x01/revoke 3\r")
 	r.wants("no such grant is in force")
 	r.now = r.now.Add(time.Second)

@@ -9,6 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -23,7 +24,11 @@ func (m *Model) showSuccess(text string) { m.say(view.Message{Text: text, Severi
 
 // showError shows an error in one line, with its hint.
 func (m *Model) showError(err error) {
-	m.say(view.Message{Text: explain(err), Severity: view.Failure})
+	msg := view.Message{Text: explain(err), Severity: view.Failure}
+	if errors.Is(err, panel.ErrNothing) {
+		msg.About = aboutNothing
+	}
+	m.say(msg)
 }
 
 // say puts a message into the status line. A message while a key is handled is the answer to that key.

@@ -140,6 +140,7 @@ func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
 		return nil
 	}
 	m.approvals.Add(e)
+	m.messages.Drop(aboutNothing)
 	if t != m.current() && t != nil {
 		t.unseen = true
 	}
@@ -257,8 +258,12 @@ func (m *Model) showEnding(s *panel.SettledCall) {
 	m.say(view.Message{Text: shown, Severity: view.Failure, Urgent: true, About: aboutEndings})
 }
 
-// aboutEndings is Message.About of messages about calls that were approved and have failed.
-const aboutEndings = "endings"
+// Message.About of messages about calls that were approved and have failed, and of the message that
+// nothing waits for a decision.
+const (
+	aboutEndings = "endings"
+	aboutNothing = "nothing waits"
+)
 
 // maxFailures is the length in bytes at which no further failure is added to a message.
 const maxFailures = 600

@@ -31,11 +31,14 @@ func SplitTarget(args string) (which, rest string) {
 	return "", args
 }
 
+// ErrNothing is the error of a decision while no call waits.
+var ErrNothing = errors.New("nothing waits for a decision")
+
 // Chosen returns the items that a decision is about: the item shown, the item with a number, or all
 // items that were seen in full. The error says why the decision cannot be made.
 func (a *Queue) Chosen(which string, approve bool, now time.Time, k *input.Keys) ([]*Item, error) {
 	if len(a.Items) == 0 {
-		return nil, errors.New("nothing waits for a decision")
+		return nil, ErrNothing
 	}
 	it := a.Current()
 	switch which {

@@ -18,7 +18,7 @@ func GrantLines(grants []broker.Grant, me broker.Client, now time.Time) []view.L
 	for _, r := range grants {
 		lines = append(lines, view.Line{
 			Key: fmt.Sprintf("#%d %s, %s", r.Number, broker.ShortID(r.Session), text.Drawable(r.Scope)),
-			Text: fmt.Sprintf("%s, %s left, used %d times, given by %s: %s", text.Drawable(r.Agent), view.TimeLeft(r.ExpiresAt.Sub(now)), r.Used,
+			Text: fmt.Sprintf("%s, %s left, used %s, given by %s: %s", text.Drawable(r.Agent), view.TimeLeft(r.ExpiresAt.Sub(now)), view.Counted(r.Used, "time"),
 				DeciderName(r.By, r.Client, me), text.Drawable(r.Text)),
 		})
 	}

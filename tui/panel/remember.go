@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ func (a *Queue) Meant(which string, now time.Time) (*Item, error) {
 		a.choose(it.Call.ID, now)
 	}
 	if it == nil {
-		return nil, errors.New("nothing waits for a decision")
+		return nil, ErrNothing
 	}
 	return it, nil
 }
