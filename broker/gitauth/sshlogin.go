@@ -13,6 +13,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
@@ -157,12 +158,6 @@ func (l *SSHLogin) name(text []byte) {
 
 // readBounded returns the content of a small file, or nil.
 func readBounded(path string) []byte {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxKeyFile {
-		return nil
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
+	data, _ := bounded.ReadFile(os.OpenFile, path, maxKeyFile) // what cannot be read is no key
 	return data
 }

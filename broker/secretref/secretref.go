@@ -4,18 +4,14 @@
 package secretref
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -73,15 +69,7 @@ func (r Reference) read(ctx context.Context) (string, error) {
 	case r.Env != "":
 		return os.Getenv(r.Env), nil
 	}
-	f, err := os.OpenFile(r.File, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe without a writer must not block
-	if err != nil {
-		return "", cause(err)
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", cmp.Or(err, errors.New("not a regular file"))
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	data, err := bounded.ReadFile(os.OpenFile, r.File, maxSecret)
 	return string(data), cause(err)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
@@ -35,7 +36,7 @@ const maxReference = 255
 // readDevcontainer reads the workspace's devcontainer.json, if it has one.
 func readDevcontainer(root *os.Root) (devcontainer, error) {
 	for _, name := range devcontainerFiles {
-		data, err := readSmall(root, name)
+		data, err := bounded.ReadFile(root.OpenFile, name, mostFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -95,23 +95,3 @@ func scan(root *os.Root, dir string, found map[string]bool) (below []string, err
 	slices.Sort(below)
 	return below, nil
 }
-
-// readSmall reads a regular file below root, which must not be larger than mostFile. It does not
-// block at a pipe or a device.
-func readSmall(root *os.Root, name string) ([]byte, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
-	case info.Size() > mostFile:
-		return nil, errors.New("the file is larger than 256 KiB")
-	}
-	return io.ReadAll(io.LimitReader(f, mostFile))
-}

@@ -1,5 +1,5 @@
-// Package bounded bounds streams of programs and people that could go on for ever: buffers keep so
-// many bytes, and a reader ends with a context. The buffers have no ReadFrom method, which os/exec
+// Package bounded bounds what could go on for ever: buffers keep so many bytes, a reader ends with a
+// context, and of a file at most so many bytes are read. The buffers have no ReadFrom method, which os/exec
 // would use past any bound.
 package bounded
 

@@ -3,8 +3,9 @@ package learn
 import (
 	"os"
 	"strings"
-	"syscall"
 	"unicode"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
 )
 
 // maxFileSize bounds a configuration file, in bytes.
@@ -13,18 +14,8 @@ const maxFileSize = 1 << 20
 // readFile reads a configuration file. It returns nil if the file is missing, too large or not
 // regular.
 func readFile(path string) []byte {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFileSize {
-		return nil
-	}
-	data := make([]byte, info.Size())
-	n, _ := f.ReadAt(data, 0)
-	return data[:n]
+	data, _ := bounded.ReadFile(os.OpenFile, path, maxFileSize)
+	return data
 }
 
 // list splits a list at commas and spaces.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -17,6 +16,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/bounded"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Server is a server in another agent's configuration.
@@ -67,16 +69,18 @@ func Find(home string) ([]Server, error) {
 	var failures []error
 	for _, s := range sources {
 		path := filepath.Join(home, s.path)
-		data, err := readFile(path)
+		data, err := bounded.ReadFile(os.OpenFile, path, mostConfig)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		var entries map[string]foreign
 		if err == nil {
-			entries, err = s.read(data)
+			if entries, err = s.read(data); err != nil {
+				err = withoutText(err)
+			}
 		}
 		if err != nil {
-			failures = append(failures, fmt.Errorf("read %s: %w", path, withoutText(err)))
+			failures = append(failures, fmt.Errorf("read %s: %w", path, fault.WithoutPath(err)))
 			continue
 		}
 		for name, f := range entries {
@@ -89,25 +93,8 @@ func Find(home string) ([]Server, error) {
 	return all, errors.Join(failures...)
 }
 
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostConfig+1))
-	if err == nil && len(data) > mostConfig {
-		err = errors.New("the file is larger than 64 MiB")
-	}
-	return data, err
-}
-
 // withoutText replaces a parser's error by one without its text, which may quote the file.
 func withoutText(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
 	var place *toml.DecodeError
 	if errors.As(err, &place) {
 		row, _ := place.Position()
