@@ -17,9 +17,6 @@ type Limits struct {
 	Time     time.Duration `json:"time,omitempty"`     // that the session was open
 }
 
-// USD makes a cost limit of US dollars.
-func USD(amount float64) Cost { return costs(amount) }
-
 // add returns the sum of two limits. A missing limit stays missing.
 func (l Limits) add(m Limits) Limits {
 	sum := func(a, b int64) int64 {
@@ -80,7 +77,7 @@ func ParseRaise(text string) (Limits, error) {
 	if err != nil || !(usd >= 0.01 && usd <= maxUSD) {
 		return refuse("that is not an amount")
 	}
-	return Limits{Cost: costs(usd)}, nil
+	return Limits{Cost: USD(usd)}, nil
 }
 
 // amount reads a whole number, with k for thousands and m for millions.

@@ -128,7 +128,7 @@ func (p Prices) charge(model string, c usage.Count) (Cost, bool) {
 	if c.Billed <= 0 {
 		return cost, known
 	}
-	billed := costs(c.Billed)
+	billed := USD(c.Billed)
 	if known {
 		return max(cost, billed), true
 	}
@@ -142,8 +142,8 @@ type Cost int64
 // mostCost is more than a request can cost, and so small that a sum of several is still a Cost.
 const mostCost = 1e17
 
-// costs converts US dollars to a Cost.
-func costs(usd float64) Cost { return Cost(math.Round(usd * 1e9)) }
+// USD converts US dollars to a Cost.
+func USD(amount float64) Cost { return Cost(math.Round(amount * 1e9)) }
 
 // USD is the amount in US dollars.
 func (c Cost) USD() float64 { return float64(c) / 1e9 }

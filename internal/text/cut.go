@@ -11,7 +11,7 @@ func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	return prefix(s, limit) + "…"
+	return Prefix(s, limit) + "…"
 }
 
 // OneLine returns the words of s with a single space between them, clipped to limit
@@ -26,8 +26,8 @@ func FirstLine(s string, limit int) string {
 	return Clip(strings.TrimRight(line, "\r"), limit)
 }
 
-// prefix returns at most the first limit bytes of s, cut between characters.
-func prefix(s string, limit int) string {
+// Prefix returns at most the first limit bytes of s, cut between characters.
+func Prefix(s string, limit int) string {
 	limit = min(limit, len(s))
 	for limit > 0 && limit < len(s) && !utf8.RuneStart(s[limit]) {
 		limit--

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // maxPasses bounds how often a Sync compares again because something changed while it ran. What
@@ -208,7 +208,7 @@ func (s *pass) setAside(paths []string) error {
 			if n > 1 {
 				suffix = fmt.Sprintf("%s-%d", besideSuffix, n)
 			}
-			beside = shorten(name, maxName-len(suffix)) + suffix
+			beside = text.Prefix(name, maxName-len(suffix)) + suffix
 		}
 		err = dir.Rename(name, beside)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -234,15 +234,4 @@ func (s *pass) taken(path, name string) bool {
 // sibling returns the path of name in the directory of path.
 func sibling(path, name string) string {
 	return strings.TrimPrefix(parent(path)+"/"+name, "/")
-}
-
-// shorten cuts a name to at most so many bytes, and splits no character.
-func shorten(name string, most int) string {
-	if len(name) <= most {
-		return name
-	}
-	for most > 0 && !utf8.RuneStart(name[most]) {
-		most--
-	}
-	return name[:most]
 }

@@ -3,6 +3,7 @@ package wiring
 import (
 	"os"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
@@ -14,15 +15,7 @@ import (
 // config.json or the file of --servers, and those by which tools find package registries. It returns
 // none for an invalid configuration, whose error the daemon reports.
 func (p Paths) DaemonVariables(serversFile string) []string {
-	c, err := p.Config()
-	if err != nil {
-		return nil
-	}
-	agents, err := AgentsOf(c)
-	if err != nil {
-		return nil
-	}
-	table, err := TableOf(c)
+	c, agents, table, err := p.tables()
 	if err != nil {
 		return nil
 	}
@@ -56,17 +49,20 @@ func variablesOf(c config.Config, table []mitm.Provider, own map[string]servers.
 // KeysHere returns the API keys of model providers in this environment. It returns none for an
 // invalid configuration: the daemon reports the error, or keeps its present configuration.
 func (p Paths) KeysHere() map[string]string {
-	c, err := p.Config()
-	if err != nil {
-		return nil
-	}
-	agents, err := AgentsOf(c)
-	if err != nil {
-		return nil
-	}
-	table, err := TableOf(c)
+	_, agents, table, err := p.tables()
 	if err != nil {
 		return nil
 	}
 	return egress.EnvironmentKeys(table, agents.Providers(), os.Getenv)
+}
+
+// tables returns the configuration with its agents and model providers.
+func (p Paths) tables() (c config.Config, agents *agent.Registry, table []mitm.Provider, err error) {
+	if c, err = p.Config(); err == nil {
+		agents, err = AgentsOf(c)
+	}
+	if err == nil {
+		table, err = TableOf(c)
+	}
+	return c, agents, table, err
 }
