@@ -157,18 +157,15 @@ func (c *conversation) note(line string) {
 func (c *conversation) outcome(last wire.Frame, err error) Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := Outcome{Log: c.log.String(), Calls: c.made, Killed: c.killed != "", Diverged: len(c.past) > 0}
+	out := Outcome{Log: c.log.String(), Calls: c.made, Diverged: len(c.past) > 0}
 	switch {
 	case out.Diverged:
-		out.Killed = true
 		out.fail(errDiverged.Error())
 	case c.killed != "":
 		out.fail(c.killed)
 	case err != nil:
-		out.Killed = true
 		out.fail(c.lastWords(err))
 	case last.OK && !json.Valid([]byte(last.Text)):
-		out.Killed = true
 		out.fail("the program's process did not return JSON")
 	case last.OK:
 		out.OK, out.Value, out.state = true, last.Text, last.State

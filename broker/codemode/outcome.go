@@ -64,7 +64,6 @@ type Outcome struct {
 	OK       bool
 	Value    string // JSON
 	Error    string // why there is none
-	Killed   bool   // it did not end by itself
 	Diverged bool   // it was run again and did something else than the first time
 	Log      string
 	Calls    []Made
