@@ -25,9 +25,6 @@ type Span struct {
 type Receipt struct {
 	Number    int       `json:"number"` // from 1 in its session; 0: the session approves nothing automatically
 	Session   SessionID `json:"session"`
-	Quote     string    `json:"quote"` // the typed text on one line
-	Client    Client    `json:"client,omitzero"`
-	At        time.Time `json:"at"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	Left      int       `json:"left"` // how many calls it can still approve
 	// Typing is what to write to the agent's terminal, in order. The writer waits

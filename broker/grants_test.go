@@ -278,7 +278,7 @@ func TestReceiptIsShownAndForgotten(t *testing.T) {
 		t.Fatal(r, err)
 	}
 	ev := <-events
-	if ev.Receipt == nil || ev.Receipt.Quote != "push to origin" || ev.Receipt.Left != 1 || ev.Receipt.Typing != nil {
+	if ev.Receipt == nil || ev.Receipt.Number != r.Number || ev.Receipt.Left != 1 || ev.Receipt.Typing != nil {
 		t.Fatalf("%+v", ev)
 	}
 	if err := d.broker.Forget(t.Context(), id); err != nil {

@@ -29,9 +29,6 @@ func receiptOf(r receipt.Receipt) Receipt {
 	return Receipt{
 		Number:    r.Number,
 		Session:   r.Session,
-		Quote:     r.Quote(),
-		Client:    r.Client,
-		At:        r.At,
 		ExpiresAt: r.ExpiresAt,
 		Left:      r.Left,
 	}

@@ -219,7 +219,7 @@ func TestEverySurfaceIsHarmless(t *testing.T) {
 			t.Fatalf("%q: notified %q", s, r.notified)
 		}
 		r.harmless(s) // with the strip
-		r.send(brokerMsg{broker.Event{Receipt: &broker.Receipt{Number: 1, Session: "s1", Quote: s, Left: 1, ExpiresAt: r.now.Add(time.Minute)}}})
+		r.send(brokerMsg{broker.Event{Receipt: &broker.Receipt{Number: 1, Session: "s1", Left: 1, ExpiresAt: r.now.Add(time.Minute)}}})
 		r.keys("\x01")
 		r.harmless(s)
 		r.paint()
