@@ -62,7 +62,7 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 	if !b.goesOn(id) {
 		client, failed := b.engine.get(ctx, b.config.UserHome)
 		if err = failed; err == nil {
-			_, err = client.RemoveLabeled(ctx, map[string]string{LabelSession: id})
+			err = client.RemoveLabeled(ctx, map[string]string{LabelSession: id})
 		}
 	}
 	if err == nil {

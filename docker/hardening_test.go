@@ -90,7 +90,7 @@ func TestHardeningCheckCanFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _, _ = c.RemoveLabeled(ctx, labels) }()
+	defer func() { _ = c.RemoveLabeled(ctx, labels) }()
 	if err := c.bound(ctx).StartContainer(created.ID, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -57,23 +57,17 @@ func (c *Client) List(ctx context.Context, labels map[string]string) ([]Summary,
 }
 
 // RemoveLabeled ends and removes this program's containers that carry all the given
-// labels and returns how many it removed. It continues after a failure and reports all
-// failures.
-func (c *Client) RemoveLabeled(ctx context.Context, labels map[string]string) (int, error) {
+// labels. It continues after a failure and reports all failures.
+func (c *Client) RemoveLabeled(ctx context.Context, labels map[string]string) error {
 	list, err := c.List(ctx, labels)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	n := 0
 	var failures []error
 	for _, s := range list {
-		if err := c.remove(ctx, s.ID); err != nil {
-			failures = append(failures, err)
-			continue
-		}
-		n++
+		failures = append(failures, c.remove(ctx, s.ID))
 	}
-	return n, fault.Wrap("remove containers", errors.Join(failures...), "run 'ironcurtain-mux gc' later")
+	return fault.Wrap("remove containers", errors.Join(failures...), "run 'ironcurtain-mux gc' later")
 }
 
 // removalUnderWay reports whether the engine refused because it is removing

@@ -116,7 +116,7 @@ func testLabel(t testing.TB, c *Client) map[string]string {
 		for _, l := range left {
 			t.Errorf("container %s (%s) is left behind", l.Name, l.State)
 		}
-		if _, err := c.RemoveLabeled(ctx, labels); err != nil {
+		if err := c.RemoveLabeled(ctx, labels); err != nil {
 			t.Error(err)
 		}
 	})

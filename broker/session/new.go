@@ -78,8 +78,7 @@ func (s *Session) clearStale(ctx context.Context, engine *docker.Client) error {
 	if !s.resumed {
 		return nil
 	}
-	_, err := engine.RemoveLabeled(ctx, map[string]string{stored.LabelSession: s.fixed.ID})
-	return err
+	return engine.RemoveLabeled(ctx, map[string]string{stored.LabelSession: s.fixed.ID})
 }
 
 // New makes a new session as a request asks for it.

@@ -94,7 +94,7 @@ func removeOwned(ctx context.Context, home string, l Layout, id ID, insist bool,
 		if err != nil {
 			return err
 		}
-		if _, err := client.RemoveLabeled(ctx, map[string]string{LabelSession: id}); err != nil {
+		if err := client.RemoveLabeled(ctx, map[string]string{LabelSession: id}); err != nil {
 			return err
 		}
 	}
