@@ -140,14 +140,11 @@ func (m *Model) editScrollback(t *tab, line int) tea.Cmd {
 		if err == nil {
 			err = out.Edit(ctx, argv, name, text)
 		}
-		return editedMsg{err}
+		return answerMsg(func() {
+			m.editing, m.dirty = false, true
+			if err != nil {
+				m.showError(fmt.Errorf("edit: %w", err))
+			}
+		})
 	})
-}
-
-// onEdited handles the end of the person's editor.
-func (m *Model) onEdited(msg editedMsg) {
-	m.editing, m.dirty = false, true
-	if msg.err != nil {
-		m.showError(fmt.Errorf("edit: %w", msg.err))
-	}
 }

@@ -101,7 +101,7 @@ func TestMessagesSpellOutWhatOthersWrote(t *testing.T) {
 	}
 	id := r.m.tabs[0].session.ID
 	t.Run("the name of an attached file", func(t *testing.T) {
-		r.send(attachedFilesMsg{id, []string{hostile}, nil})
+		r.send(answerMsg(func() { r.m.pasteAttached(id, []string{hostile}) }))
 		check(t)
 	})
 	t.Run("how a call ended", func(t *testing.T) {

@@ -126,20 +126,10 @@ type (
 		changes int // tab.changes when it became idle
 	}
 
-	// editedMsg says that the person's editor has ended.
-	editedMsg struct{ err error }
-
 	// foundMsg has the entries that were looked up for the menu above the command line.
 	foundMsg struct {
 		source menu.Source
 		found  []menu.Entry
-	}
-
-	// attachedFilesMsg lists the paths of attachments in the container.
-	attachedFilesMsg struct {
-		id    broker.SessionID
-		paths []string
-		err   error
 	}
 )
 

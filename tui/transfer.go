@@ -33,25 +33,20 @@ func (m *Model) runAttach(args string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("/attach: %w", err)
 	}
 	id := t.session.ID
-	return m.do(func(ctx context.Context) tea.Msg {
-		attached, err := m.api.AttachFiles(ctx, id, paths)
-		return attachedFilesMsg{id, attached, err}
-	}), nil
+	attach := func(ctx context.Context) ([]string, error) { return m.api.AttachFiles(ctx, id, paths) }
+	return request(m, attach, func(attached []string) { m.pasteAttached(id, attached) }), nil
 }
 
-// onAttachedFiles pastes the paths of attachments into the agent's terminal.
-func (m *Model) onAttachedFiles(msg attachedFilesMsg) {
-	t := m.tabOf(msg.id)
-	if msg.err == nil && t == nil {
-		msg.err = errors.New("attach: the tab was closed meanwhile")
-	}
-	if msg.err != nil {
-		m.showError(msg.err)
+// pasteAttached pastes the paths of attachments in the container into the agent's terminal.
+func (m *Model) pasteAttached(id broker.SessionID, paths []string) {
+	t := m.tabOf(id)
+	if t == nil {
+		m.showError(errors.New("attach: the tab was closed meanwhile"))
 		return
 	}
-	paste := keys.Paste{Start: true, Data: []byte(strings.Join(msg.paths, " ") + " "), End: true}
+	paste := keys.Paste{Start: true, Data: []byte(strings.Join(paths, " ") + " "), End: true}
 	data := keys.Encode(keys.Event{Kind: keys.PasteEvent, Paste: paste}, t.pane.Screen.Modes())
-	shown := text.Drawable(strings.Join(msg.paths, " "))
+	shown := text.Drawable(strings.Join(paths, " "))
 	t.pane.Use()
 	if !t.pane.Put(data) {
 		m.showError(fmt.Errorf("attach: %s takes no input; the files are at %s", t.name(), shown))

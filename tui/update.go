@@ -53,8 +53,6 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.dirty = true
 	case endedMsg:
 		m.onEnded(msg)
-	case attachedFilesMsg:
-		m.onAttachedFiles(msg)
 	case storedMsg:
 		return m.onStored(msg)
 	case decidedMsg:
@@ -80,8 +78,6 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.finished(msg)
 	case retitleMsg:
 		m.retitling = false
-	case editedMsg:
-		m.onEdited(msg)
 	case foundMsg:
 		m.onFound(msg)
 	case tickMsg:
