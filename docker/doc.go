@@ -23,7 +23,7 @@
 //   - the detach keys of an attachment do not reach the engine, and its copier
 //     blocks on its input after the container ended: attach sends the request
 //     itself and uses the connection as the terminal;
-//   - a refused exec looks like success and its error arrives as output: handshakeConn reads the
+//   - a refused exec looks like success and its error arrives as output: judgeAnswer reads the
 //     engine's status line itself, and when a program's first output could be such an error,
 //     Stream asks the engine whether the program ran;
 //   - attach, resize and exec inspection take no context: every call goes

@@ -1,7 +1,10 @@
 package docker
 
 import (
+	"bufio"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -27,16 +30,13 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 	}
 	over := fmt.Errorf("more than %d bytes of output: %w", execOutputLimit, io.ErrShortWrite)
 	out, errs := &bounded.Buffer{Most: execOutputLimit, Err: over}, &bounded.Buffer{Most: execOutputLimit, Err: over}
-	h, err := c.hijack(ctx, func(api *engine.Client, success chan struct{}) (engine.CloseWaiter, error) {
-		return api.StartExecNonBlocking(created.ID, engine.StartExecOptions{
-			OutputStream: out, ErrorStream: errs, Success: success,
-		})
-	})
+	conn, in, err := c.upgraded(ctx, startExecRequest(created.ID))
 	if err != nil {
 		return "", "", 0, fault.Wrap(op, translate(err), "")
 	}
-	stop := context.AfterFunc(ctx, func() { h.conn.Close() })
-	err = h.cw.Wait()
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	err = separate(out, errs, bufio.NewReader(&unbuffered{in, conn}))
 	stop()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -53,4 +53,23 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 		return out.String(), errs.String(), 0, fault.Wrap(op, fmt.Errorf("the command's output ended but it still runs"), "")
 	}
 	return out.String(), errs.String(), done.ExitCode, nil
+}
+
+// separate copies standard output, and everything else, from the engine's frames until they end.
+func separate(out, other io.Writer, in io.Reader) error {
+	var head [frameHead]byte
+	for {
+		if _, err := io.ReadFull(in, head[:]); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		to := other
+		if head[0] == frameOut {
+			to = out
+		}
+		if _, err := io.CopyN(to, in, int64(binary.BigEndian.Uint32(head[4:]))); err != nil {
+			return cut(err)
+		}
+	}
 }

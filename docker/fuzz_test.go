@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"bufio"
 	"context"
 	"os/exec"
 	"strings"
@@ -24,7 +25,7 @@ func FuzzHandshake(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, answer string) {
-		err := judgeHandshake(strings.NewReader(answer))
+		err := judgeAnswer(bufio.NewReader(strings.NewReader(answer)))
 		if err == nil && !strings.Contains(answer, "101") && !strings.Contains(answer, "200") {
 			t.Errorf("%q is accepted", answer)
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+
+	engine "github.com/fsouza/go-dockerclient"
 )
 
 // detachKeys is the key sequence that ends an attachment. The engine always has one,
@@ -96,6 +99,38 @@ func upgrade(conn net.Conn, request *http.Request) (*bufio.Reader, error) {
 	}
 	in := bufio.NewReaderSize(io.LimitReader(conn, headLimit), headLimit)
 	return in, judgeAnswer(in)
+}
+
+const headLimit = 16 << 10 // bytes of an answer of the engine that are read
+
+// judgeAnswer reads the engine's answer. If the engine accepted, it reads nothing after
+// the head.
+func judgeAnswer(answer *bufio.Reader) error {
+	resp, err := http.ReadResponse(answer, nil)
+	if err != nil {
+		return fmt.Errorf("the engine closed the connection: %w", err)
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols || resp.StatusCode == http.StatusOK {
+		return nil // the stream follows; there is no body to read or close
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, headLimit))
+	api := &engine.Error{Status: resp.StatusCode, Message: engineMessage(string(body))}
+	if resp.StatusCode == http.StatusNotFound {
+		return fmt.Errorf("%w: %w", ErrNoContainer, api)
+	}
+	return api
+}
+
+// engineMessage returns the text of the engine's JSON error.
+func engineMessage(body string) string {
+	var e struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal([]byte(body), &e) == nil && e.Message != "" {
+		return oneLine(e.Message)
+	}
+	return oneLine(body)
 }
 
 // Read returns what the agent wrote. It returns io.EOF when the stream has ended or
