@@ -12,6 +12,10 @@ var (
 	noise = regexp.MustCompile(`^(?:[{}\[\]^]+|at .*|Node\.js v\S+)$`)
 	// thrown matches the line that names an uncaught error.
 	thrown = regexp.MustCompile(`^(?:Uncaught )?\w*(?:Error|Exception)(?: \[\w+\])?: .`)
+	// fromNPM matches a line of an error of npm or npx, which ends with advice. Its first lines are
+	// details without a sentence.
+	fromNPM   = regexp.MustCompile(`^npm (?:error|ERR!)(?: |$)`)
+	npmDetail = regexp.MustCompile(`^npm (?:error|ERR!)(?: (?:code|syscall|errno|path|dest) .*|\s*)$`)
 )
 
 // LastWords returns the line of standard error that best explains why the server ended, or "".
@@ -23,6 +27,9 @@ func lastWords(text string) string {
 	var message, property, last string
 	traced := false
 	lines := strings.Split(text, "\n")
+	if words := ofNPM(strings.Split(strings.TrimSpace(text), "\n")); words != "" {
+		return words
+	}
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimSpace(lines[i])
 		last = cmp.Or(last, line)
@@ -42,4 +49,17 @@ func lastWords(text string) string {
 		}
 	}
 	return cmp.Or(message, property, last)
+}
+
+// ofNPM returns the line of an error of npm that says what failed; "" if the last line is not of one.
+func ofNPM(lines []string) string {
+	if !fromNPM.MatchString(lines[len(lines)-1]) {
+		return ""
+	}
+	for _, line := range lines {
+		if fromNPM.MatchString(line) && !npmDetail.MatchString(line) {
+			return line
+		}
+	}
+	return ""
 }
