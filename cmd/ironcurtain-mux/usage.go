@@ -38,7 +38,7 @@ func watchStart(cmd *cobra.Command, began *bool) {
 }
 
 // wrongFlag returns the error for a flag that is unknown or wrongly written. For an unknown flag, it
-// names flags with a similar name.
+// names the command of that name, or flags with a similar one.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	var named interface{ GetSpecifiedName() string } // of an error of pflag
 	if errors.As(err, &named) && named.GetSpecifiedName() == hostFlag {
@@ -47,6 +47,11 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return cli.Usagef("%w", err)
+	}
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() && sub.Name() == unknown.GetSpecifiedName() {
+			return cli.Usagef("%w%s", err, text.Meant([]string{sub.CommandPath()}))
+		}
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
