@@ -85,7 +85,7 @@ func List(ctx context.Context, p wiring.Paths) ([]broker.StoredSession, error) {
 	}
 	at := map[broker.SessionID]int{}
 	for i, s := range stored {
-		at[s.ID] = i
+		at[s.ID], stored[i].Tab = i, 0 // only the daemon knows the present place
 	}
 	for _, s := range live {
 		if i, ok := at[s.ID]; ok {

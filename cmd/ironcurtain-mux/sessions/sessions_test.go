@@ -22,3 +22,15 @@ func TestSessionsSayThatAWorkspaceIsGone(t *testing.T) {
 		t.Errorf("printed:\n%s", b.String())
 	}
 }
+
+// A tab keeps its number in the bar after its agent has ended, and the list shows it.
+func TestSessionsShowTheTabOfAnEndedAgent(t *testing.T) {
+	var b strings.Builder
+	list := []broker.StoredSession{{Session: broker.Session{ID: "a", Agent: "shell", State: broker.StateDead, Tab: 5}}}
+	if err := printSessions(&b, list); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(b.String(), "\n"); !strings.HasPrefix(lines[1], "a   5  ") {
+		t.Errorf("printed:\n%s", b.String())
+	}
+}
