@@ -92,7 +92,7 @@ func (c *calmness) end() {
 
 // sayBegun tells the bridge whether a call has begun. The bridge knows it when sayBegun returns,
 // even if this process is killed then.
-func (cn *connection) sayBegun(id json.RawMessage, method string) {
+func (cn *agentConn) sayBegun(id json.RawMessage, method string) {
 	params, err := encode(map[string]any{"requestId": id})
 	if err == nil && cn.out.Send(jsonrpc.Notification(method, params)) == nil {
 		cn.out.Settle()

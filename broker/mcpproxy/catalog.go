@@ -124,7 +124,7 @@ func (p *Proxy) rebuild() {
 		return
 	}
 	p.mu.Lock()
-	open := make([]*connection, 0, len(p.connections))
+	open := make([]*agentConn, 0, len(p.connections))
 	for cn := range p.connections {
 		open = append(open, cn)
 	}

@@ -79,7 +79,7 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := context.AfterFunc(c.connection.input, func() { cancel(errLeft) })
+	stop := context.AfterFunc(c.agent.input, func() { cancel(errLeft) })
 	defer stop()
 	if c.progressToken != nil {
 		done := make(chan struct{})
@@ -177,7 +177,7 @@ func (c *call) reportWaiting(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		waited := time.Since(began)
-		c.connection.progress(c.progressToken, math.Round(waited.Seconds()), total.Seconds(),
+		c.agent.progress(c.progressToken, math.Round(waited.Seconds()), total.Seconds(),
 			fmt.Sprintf("waiting for a person's decision (%ds)", int(waited.Seconds())))
 		select {
 		case <-ctx.Done():

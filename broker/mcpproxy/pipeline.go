@@ -40,7 +40,7 @@ const maxEvidence = 4 << 10
 // call is one tool call on its way, from the agent's request to the effect.
 type call struct {
 	proxy         *Proxy
-	connection    *connection
+	agent         *agentConn
 	request       json.RawMessage // the id of the agent's request
 	params        json.RawMessage // of the request; nil as soon as the call is judged
 	hold          hold            // memory of the request, until it is answered

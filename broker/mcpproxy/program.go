@@ -123,7 +123,7 @@ func (c *call) runProgram(ctx context.Context) json.RawMessage {
 func (r *running) do(ctx context.Context, made codemode.Call, waits func(bool)) codemode.Answer {
 	outer := r.call
 	inner := &call{
-		proxy: outer.proxy, connection: outer.connection, hold: hold{of: outer.proxy.room.requests}, id: callOf(outer.id, made.Index),
+		proxy: outer.proxy, agent: outer.agent, hold: hold{of: outer.proxy.room.requests}, id: callOf(outer.id, made.Index),
 		arguments: made.Arguments, program: r, made: made,
 	}
 	inner.made.Arguments = nil // they are in inner.arguments for as long as they are needed
@@ -167,7 +167,7 @@ const (
 // programs.
 func (r *running) teller(made codemode.Call) func(codemode.Fate) {
 	c := r.call
-	if !c.connection.showsPrograms() {
+	if !c.agent.showsPrograms() {
 		return func(codemode.Fate) {}
 	}
 	began := time.Now()
@@ -178,7 +178,7 @@ func (r *running) teller(made codemode.Call) func(codemode.Fate) {
 			"state": fate, "tookMs": time.Since(began).Milliseconds(),
 		})
 		if err == nil {
-			_ = c.connection.out.Send(jsonrpc.Notification(notifyCall, params))
+			_ = c.agent.out.Send(jsonrpc.Notification(notifyCall, params))
 		}
 	}
 }
@@ -320,7 +320,7 @@ func (r *running) report(ctx context.Context) (stop func()) {
 				text += fmt.Sprintf(", %d of them waiting for a person's decision", r.waiting)
 			}
 			r.mu.Unlock()
-			c.connection.progress(c.progressToken, math.Round(time.Since(began).Seconds()*1000)/1000, 0, text)
+			c.agent.progress(c.progressToken, math.Round(time.Since(began).Seconds()*1000)/1000, 0, text)
 		}
 	}()
 	return func() {

@@ -49,7 +49,7 @@ type Proxy struct {
 	secrets     []string   // known to redact
 	closed      bool
 	listeners   map[net.Listener]struct{}
-	connections map[*connection]struct{}
+	connections map[*agentConn]struct{}
 	group       sync.WaitGroup // connections and accept loops
 }
 
@@ -60,7 +60,7 @@ func New(c Config) (*Proxy, error) {
 	}
 	p := &Proxy{
 		config: c, limits: c.Limits.orDefaults(), secrets: slices.Clone(c.Secrets),
-		listeners: map[net.Listener]struct{}{}, connections: map[*connection]struct{}{},
+		listeners: map[net.Listener]struct{}{}, connections: map[*agentConn]struct{}{},
 	}
 	p.redact.Store(audit.NewRedactor(p.secrets))
 	p.judging = semaphore.NewWeighted(maxJudged)
@@ -242,7 +242,7 @@ func (p *Proxy) ServeConn(conn io.ReadWriteCloser) error {
 var errCrowded = errors.New("too many clients are connected; close one and try again")
 
 // admit takes a connection unless the proxy is closed or has too many.
-func (p *Proxy) admit(conn io.ReadWriteCloser) (*connection, error) {
+func (p *Proxy) admit(conn io.ReadWriteCloser) (*agentConn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -251,13 +251,13 @@ func (p *Proxy) admit(conn io.ReadWriteCloser) (*connection, error) {
 	if len(p.connections) >= p.limits.Clients {
 		return nil, errCrowded
 	}
-	cn := newConnection(p, conn)
+	cn := newAgentConn(p, conn)
 	p.connections[cn] = struct{}{}
 	p.group.Add(1)
 	return cn, nil
 }
 
-func (p *Proxy) serve(cn *connection) error {
+func (p *Proxy) serve(cn *agentConn) error {
 	defer p.group.Done()
 	p.announce(Activity{Kind: ClientCame})
 	err := cn.run()
@@ -279,7 +279,7 @@ func (p *Proxy) Close(ctx context.Context) error {
 	}
 	p.mu.Unlock()
 	p.endWaits()
-	p.each(func(cn *connection) { cn.drain(ctx) })
+	p.each(func(cn *agentConn) { cn.drain(ctx) })
 	p.endLife()
 	p.stopBackends()
 	p.group.Wait()
@@ -290,11 +290,11 @@ func (p *Proxy) Close(ctx context.Context) error {
 // Deliver accepts no more calls from the connected agents, and waits until they have the answers to
 // their calls or until ctx ends. It is called before the agents are ended; Close follows.
 func (p *Proxy) Deliver(ctx context.Context) {
-	p.each(func(cn *connection) { cn.deliver(ctx) })
+	p.each(func(cn *agentConn) { cn.deliver(ctx) })
 }
 
 // each calls f for all connections at once and waits for it.
-func (p *Proxy) each(f func(*connection)) {
+func (p *Proxy) each(f func(*agentConn)) {
 	p.mu.Lock()
 	open := slices.Collect(maps.Keys(p.connections))
 	p.mu.Unlock()

@@ -34,7 +34,7 @@ const (
 func (c *call) sayWaiting() {
 	params, err := encode(map[string]any{"requestId": c.request, "ticket": c.id})
 	if err == nil {
-		_ = c.connection.out.Send(jsonrpc.Notification(notifyWaiting, params))
+		_ = c.agent.out.Send(jsonrpc.Notification(notifyWaiting, params))
 	}
 }
 

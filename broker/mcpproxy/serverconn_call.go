@@ -70,7 +70,7 @@ func (c *call) relay() func(json.RawMessage) {
 			Message  string  `json:"message"`
 		}
 		if json.Unmarshal(raw, &p) == nil {
-			c.connection.progress(token, p.Progress, p.Total, c.proxy.present(p.Message, false))
+			c.agent.progress(token, p.Progress, p.Total, c.proxy.present(p.Message, false))
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (c *call) judgeRedirect(ctx context.Context, url string, number int) error 
 	if err != nil {
 		return err
 	}
-	hop := &call{proxy: c.proxy, connection: c.connection, id: c.id, target: c.target, arguments: arguments}
+	hop := &call{proxy: c.proxy, agent: c.agent, id: c.id, target: c.target, arguments: arguments}
 	hop.judge(ctx)
 	v, asked := hop.verdict, bytes.Equal(hop.verdict.Arguments, arguments)
 	switch {

@@ -24,8 +24,8 @@ var errCancelled = errors.New("the agent has withdrawn the call")
 // errLeft is the error of a call whose agent has disconnected.
 var errLeft = errors.New("the agent's connection was closed")
 
-// connection is one connection of an agent. It shares nothing with other connections.
-type connection struct {
+// agentConn is one connection of an agent. It shares nothing with other connections.
+type agentConn struct {
 	proxy *Proxy
 	conn  io.ReadWriteCloser
 	out   *jsonrpc.Writer
@@ -45,8 +45,8 @@ type connection struct {
 	open     map[string]context.CancelCauseFunc // unanswered requests by id
 }
 
-func newConnection(p *Proxy, conn io.ReadWriteCloser) *connection {
-	cn := &connection{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool(), left: make(chan struct{})}
+func newAgentConn(p *Proxy, conn io.ReadWriteCloser) *agentConn {
+	cn := &agentConn{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool(), left: make(chan struct{})}
 	cn.out = jsonrpc.NewWriter(conn, writeDeadline(conn), nil)
 	cn.ctx, cn.cancel = context.WithCancelCause(p.life)
 	cn.input, cn.endInput = context.WithCancel(p.waits)
@@ -54,7 +54,7 @@ func newConnection(p *Proxy, conn io.ReadWriteCloser) *connection {
 }
 
 // run reads until the agent leaves. It returns when all its calls have ended.
-func (cn *connection) run() error {
+func (cn *agentConn) run() error {
 	defer close(cn.left)
 	unblock := context.AfterFunc(cn.ctx, func() { _ = cn.conn.Close() })
 	defer unblock()
@@ -78,7 +78,7 @@ func (cn *connection) run() error {
 	return err
 }
 
-func (cn *connection) read(lines *jsonrpc.Reader) error {
+func (cn *agentConn) read(lines *jsonrpc.Reader) error {
 	for {
 		h := hold{of: cn.proxy.room.requests}
 		line, err := lines.Next(&h)
@@ -100,7 +100,7 @@ func (cn *connection) read(lines *jsonrpc.Reader) error {
 
 // handle answers one message or starts its call. An error ends the connection. The caller
 // frees the message's room, unless a call has taken it over.
-func (cn *connection) handle(line []byte, h *hold) error {
+func (cn *agentConn) handle(line []byte, h *hold) error {
 	m, err := strict.Decode(line)
 	if err != nil {
 		return cn.refused(m, err)
@@ -131,12 +131,12 @@ func (cn *connection) handle(line []byte, h *hold) error {
 
 // refused answers a message that was not understood. It records the message, which may
 // have been meant as a call.
-func (cn *connection) refused(m jsonrpc.Message, err error) error {
+func (cn *agentConn) refused(m jsonrpc.Message, err error) error {
 	cn.proxy.recordRefused(cn.ctx, err)
 	return cn.out.Send(jsonrpc.AnswerError(m.ID, err))
 }
 
-func (cn *connection) respond(m jsonrpc.Message, f func(json.RawMessage) (json.RawMessage, error)) error {
+func (cn *agentConn) respond(m jsonrpc.Message, f func(json.RawMessage) (json.RawMessage, error)) error {
 	result, err := f(m.Params)
 	if err != nil {
 		return cn.out.Send(jsonrpc.AnswerError(m.ID, err))
@@ -145,7 +145,7 @@ func (cn *connection) respond(m jsonrpc.Message, f func(json.RawMessage) (json.R
 }
 
 // initialize agrees on a protocol version.
-func (cn *connection) initialize(params json.RawMessage) (json.RawMessage, error) {
+func (cn *agentConn) initialize(params json.RawMessage) (json.RawMessage, error) {
 	v, err := jsonx.Parse(params, jsonx.Limits{Bytes: 1 << 20})
 	if err != nil {
 		return nil, jsonrpc.Refuse(jsonrpc.InvalidParams, "initialize: %v", err)
@@ -174,14 +174,14 @@ func declares(params jsonx.Value, name string) bool {
 }
 
 // showsPrograms reports whether the client wants to know the states of its programs' calls.
-func (cn *connection) showsPrograms() bool {
+func (cn *agentConn) showsPrograms() bool {
 	cn.mu.Lock()
 	defer cn.mu.Unlock()
 	return cn.shows
 }
 
 // notified handles a notification. Only cancellation matters here.
-func (cn *connection) notified(m jsonrpc.Message) {
+func (cn *agentConn) notified(m jsonrpc.Message) {
 	switch m.Method {
 	case "notifications/cancelled":
 		v, err := jsonx.Parse(m.Params, jsonx.Limits{Bytes: 64 << 10})
@@ -204,7 +204,7 @@ func (cn *connection) notified(m jsonrpc.Message) {
 }
 
 // begin starts to work on a call.
-func (cn *connection) begin(m jsonrpc.Message, h *hold, run func(*call, context.Context) []byte) error {
+func (cn *agentConn) begin(m jsonrpc.Message, h *hold, run func(*call, context.Context) []byte) error {
 	if err := cn.proxy.config.Audit.Full(); err != nil {
 		return cn.out.Send(jsonrpc.Answer(m.ID, errorResult("DENIED: the call was neither judged nor carried out (rule "+ruleAudit+"), "+
 			"because this session's record of decisions is full. Every other call is refused as well: do not repeat it, and tell the person, who can open a new session.")))
@@ -234,7 +234,7 @@ func (cn *connection) begin(m jsonrpc.Message, h *hold, run func(*call, context.
 		cancel(nil)
 		return cn.refused(m, jsonrpc.Refuse(jsonrpc.InternalError, "%w", errEnding))
 	}
-	c := &call{proxy: cn.proxy, connection: cn, request: m.ID, params: m.Params, hold: h.pass()}
+	c := &call{proxy: cn.proxy, agent: cn, request: m.ID, params: m.Params, hold: h.pass()}
 	cn.workers.do(func() {
 		defer cn.calls.Done()
 		defer cancel(nil)
@@ -257,7 +257,7 @@ func (cn *connection) begin(m jsonrpc.Message, h *hold, run func(*call, context.
 }
 
 // toolsChanged tells the agent to list the tools again.
-func (cn *connection) toolsChanged() {
+func (cn *agentConn) toolsChanged() {
 	cn.mu.Lock()
 	ready := cn.initial
 	cn.mu.Unlock()
@@ -267,7 +267,7 @@ func (cn *connection) toolsChanged() {
 }
 
 // progress sends a progress notification for a request.
-func (cn *connection) progress(token json.RawMessage, done, total float64, text string) {
+func (cn *agentConn) progress(token json.RawMessage, done, total float64, text string) {
 	params := map[string]any{"progressToken": token, "progress": done, "message": text}
 	if total > 0 {
 		params["total"] = total
@@ -280,7 +280,7 @@ func (cn *connection) progress(token json.RawMessage, done, total float64, text 
 
 // drain refuses new calls and waits for running ones until ctx ends. Then it closes the
 // connection.
-func (cn *connection) drain(ctx context.Context) {
+func (cn *agentConn) drain(ctx context.Context) {
 	cn.mu.Lock()
 	cn.draining = true
 	cn.mu.Unlock()
@@ -301,7 +301,7 @@ func (cn *connection) drain(ctx context.Context) {
 // deliver refuses new calls, waits until the others are answered, and closes our side of the
 // connection. The agent's bridge closes its side when it has passed on what it read. When ctx ends,
 // deliver stops waiting.
-func (cn *connection) deliver(ctx context.Context) {
+func (cn *agentConn) deliver(ctx context.Context) {
 	cn.mu.Lock()
 	cn.draining = true
 	cn.mu.Unlock()
