@@ -84,11 +84,16 @@ func (b *Broker) relay(change approval.Change) {
 		e := b.escalation(*change.Grown)
 		b.hub.publish(Event{Kind: EventEscalation, Escalation: &e})
 	case change.Settled != nil:
-		b.dropWaiting(change.Settled.Session, change.Settled.ID)
+		// A call that was approved is let through a moment later, when its record is durable. If this
+		// process is killed before that, the call waits again.
+		if change.Settled.Outcome != approval.Approved || change.Settled.Ticket == "" {
+			b.dropWaiting(change.Settled.Session, change.Settled.ID)
+		}
 		r := resolution(*change.Settled)
 		b.recount(r.Session)
 		b.hub.publish(Event{Kind: EventResolution, At: r.At, Resolution: &r})
 	case change.Ended != nil:
+		b.dropWaiting(change.Ended.Session, change.Ended.ID)
 		b.hub.publish(Event{Kind: EventEnding, Ending: change.Ended})
 	}
 }

@@ -38,6 +38,51 @@ func TestWaitingCallsAreWrittenDown(t *testing.T) {
 	d.files(0)
 }
 
+// A call that can wait again stays on disk after its approval until it has ended, because its record
+// may not be durable yet when the process is killed.
+func TestAnApprovedCallStaysWrittenDown(t *testing.T) {
+	d := newDesk(t)
+	events, err := d.broker.Subscribe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(has func(Event) bool) Event {
+		t.Helper()
+		for ev := range events {
+			if has(ev) {
+				return ev
+			}
+		}
+		t.Fatal("the event does not come")
+		return Event{}
+	}
+	for _, approve := range []bool{true, false} {
+		answered := make(chan error, 1)
+		go func() {
+			_, err := d.broker.approvals.Ask(t.Context(), approval.Escalation{
+				Session: string(d.session.ID()), Plane: audit.PlaneTool, Server: "filesystem", Tool: "write_file", Digest: "d", Ticket: "t",
+			})
+			answered <- err
+		}()
+		id := next(func(ev Event) bool { return ev.Escalation != nil }).Escalation.ID
+		if _, err := d.broker.Decide(t.Context(), Decision{ID: id, Digest: "d", Approve: approve, By: "tui"}); err != nil {
+			t.Fatal(err)
+		}
+		next(func(ev Event) bool { return ev.Resolution != nil })
+		if n := len(d.session.Files().WaitingCalls()); (n == 1) != approve {
+			t.Errorf("approved %v: %d calls are written down", approve, n)
+		}
+		d.broker.approvals.Ended(id, approval.EndDone, "")
+		next(func(ev Event) bool { return ev.Ending != nil })
+		if n := len(d.session.Files().WaitingCalls()); n != 0 {
+			t.Errorf("approved %v: after its end %d calls are written down", approve, n)
+		}
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Calls that waited when the process was killed are recorded in the audit as withdrawn,
 // once, and are not approved. A session that somebody owns is left alone.
 func TestKilledCallsAreRecorded(t *testing.T) {

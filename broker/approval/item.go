@@ -137,6 +137,7 @@ type Resolution struct {
 	ID      string
 	Number  int
 	Session string
+	Ticket  string // of the item
 	Digest  string
 	Outcome Outcome
 	By      string // "tui", "cli", "deadline", "caller", "broker"

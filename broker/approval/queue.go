@@ -260,7 +260,7 @@ func (q *Queue) settle(id string, outcome Outcome, by, reason string) {
 func (q *Queue) settleLocked(w *waiting, outcome Outcome, a Answer) Resolution {
 	now := time.Now()
 	res := Resolution{
-		ID: w.item.ID, Number: w.item.Number, Session: w.item.Session, Digest: w.item.Digest,
+		ID: w.item.ID, Number: w.item.Number, Session: w.item.Session, Ticket: w.item.Ticket, Digest: w.item.Digest,
 		Outcome: outcome, By: a.By, Client: a.Client, Reason: a.Reason, Remembered: a.Remembered, Grant: a.Grant, Automatic: a.Automatic, Evidence: a.Evidence,
 		At: now, Waited: max(0, now.Sub(w.item.AskedAt)), Restored: w.item.Restored,
 	}
