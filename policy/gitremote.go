@@ -27,8 +27,7 @@ func (p *preparation) remoteValue(name, s string) (string, error) {
 		}
 	}
 	addresses, err := repo.Resolve(s, p.direction())
-	var unknown *gitx.UnknownRemoteError
-	if errors.As(err, &unknown) {
+	if errors.Is(err, gitx.ErrUnknownRemote) {
 		// Git contacts nothing. Rules without a domain still apply.
 		if why := checkRef(GitRemoteName, s, false); why != "" {
 			return s, p.refuse(RuleGitRemote, name, GitRemote, s, why)

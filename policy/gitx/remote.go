@@ -1,15 +1,14 @@
 package gitx
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// UnknownRemoteError means that the repository has no remote of that name.
-type UnknownRemoteError struct{ Name string }
-
-func (e *UnknownRemoteError) Error() string { return "the repository has no such remote" }
+// ErrUnknownRemote means that the repository has no remote of that name.
+var ErrUnknownRemote = errors.New("the repository has no such remote")
 
 // Direction says whether git fetches or pushes.
 type Direction bool
@@ -46,7 +45,7 @@ func (r *Repo) DefaultRemote(d Direction) string {
 
 // Resolve returns all addresses that git would contact for a remote, given by name or by
 // address, after all rewriting rules. It refuses anything but plain network addresses. For
-// a name that is not configured it returns an *UnknownRemoteError.
+// a name that is not configured it returns ErrUnknownRemote.
 func (r *Repo) Resolve(remote string, d Direction) ([]Address, error) {
 	if err := checkArgument(remote); err != nil {
 		return nil, err
@@ -176,7 +175,7 @@ func (r *Repo) configured(name string, d Direction) (urls []string, rewritePush 
 	if r.isName(name) {
 		return nil, false, refuse("the name matches several remotes")
 	}
-	return nil, false, &UnknownRemoteError{Name: name}
+	return nil, false, ErrUnknownRemote
 }
 
 // rewrite applies url.<base>.insteadOf. For pushing it tries pushInsteadOf first.

@@ -16,8 +16,7 @@ func (r *Repo) Submodules(nested []*Repo, d Direction) ([]Address, error) {
 		}
 		for _, name := range n.own.remotes() {
 			addresses, err := n.Resolve(name, d)
-			var unknown *UnknownRemoteError
-			if errors.As(err, &unknown) {
+			if errors.Is(err, ErrUnknownRemote) {
 				continue
 			}
 			if err != nil {
