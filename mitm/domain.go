@@ -52,17 +52,15 @@ func newDomains() *domains {
 	}
 }
 
-// DomainError says why a name cannot be approved as a domain.
-type DomainError struct{ Name, Cause string }
-
-func (e *DomainError) Error() string {
-	return fmt.Sprintf("domain %q: %s", printable(e.Name, 100), e.Cause)
+// badDomain says why a name cannot be approved as a domain.
+func badDomain(name, cause string) error {
+	return fmt.Errorf("domain %q: %s", printable(name, 100), cause)
 }
 
 // checkDomain refuses everything except names of hosts on the Internet: addresses, local
 // and internal names.
 func checkDomain(name string) error {
-	bad := func(cause string) error { return &DomainError{Name: name, Cause: cause} }
+	bad := func(cause string) error { return badDomain(name, cause) }
 	if !validHost(name) {
 		return bad("it must be a host name in lower case, without port, path or final dot")
 	}
@@ -85,19 +83,19 @@ func checkDomain(name string) error {
 // is asked.
 func (p *Proxy) CheckDomain(name string) error {
 	if p.domains == nil {
-		return &DomainError{Name: name, Cause: "this session was started without runtime domains"}
+		return badDomain(name, "this session was started without runtime domains")
 	}
 	if err := checkDomain(name); err != nil {
 		return err
 	}
 	for host := range p.hosts {
 		if name == host || strings.HasSuffix(name, "."+host) {
-			return &DomainError{Name: name, Cause: "it belongs to a provider, whose endpoints are fixed"}
+			return badDomain(name, "it belongs to a provider, whose endpoints are fixed")
 		}
 	}
 	for _, g := range p.registries {
 		if host := g.host.Name; name == host || strings.HasSuffix(name, "."+host) {
-			return &DomainError{Name: name, Cause: "it belongs to a package registry, from which packages can be installed without asking"}
+			return badDomain(name, "it belongs to a package registry, from which packages can be installed without asking")
 		}
 	}
 	return nil
