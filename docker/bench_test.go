@@ -25,7 +25,7 @@ func BenchmarkStart(b *testing.B) {
 	c := connect(b)
 	s := Spec{
 		Image: image(b, c, "shell"), Cmd: []string{"sh", "-c", "echo x; exec sleep 100"}, User: "1000:1000",
-		MemoryMB: 512, TTY: true, Cols: 80, Rows: 24, Labels: testLabel(b, c),
+		MemoryMB: 512, Cols: 80, Rows: 24, Labels: testLabel(b, c),
 	}
 	var ours, plain []time.Duration
 	for b.Loop() {

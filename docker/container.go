@@ -16,7 +16,6 @@ import (
 // may read while another writes; all other methods may be called at any time.
 type Container struct {
 	*Handle
-	tty    bool
 	life   context.Context // ends with Close
 	detach context.CancelFunc
 
@@ -27,8 +26,8 @@ type Container struct {
 	cols, rows int // the last size set by Resize; 0 before the first
 }
 
-func newContainer(c *Client, id string, tty bool, st *stream) *Container {
-	ct := &Container{Handle: &Handle{client: c, id: id}, tty: tty, stream: st}
+func newContainer(c *Client, id string, st *stream) *Container {
+	ct := &Container{Handle: &Handle{client: c, id: id}, stream: st}
 	ct.life, ct.detach = context.WithCancel(context.Background())
 	return ct
 }
@@ -134,11 +133,11 @@ func (c *Client) Attach(ctx context.Context, id string) (*Container, error) {
 	if err != nil {
 		return nil, fault.Wrap(op, err, "")
 	}
-	st, err := c.attach(ctx, found.ID, found.Config.Tty, found.Config.OpenStdin)
+	st, err := c.attach(ctx, found.ID)
 	if err != nil {
 		return nil, fault.Wrap(op, translate(err), "")
 	}
-	return newContainer(c, found.ID, found.Config.Tty, st), nil
+	return newContainer(c, found.ID, st), nil
 }
 
 // The engine closes the stream of an ended container shortly before it reports the
@@ -174,7 +173,7 @@ func (ct *Container) renew(old *stream) bool {
 		case errors.Is(err, ErrNoContainer), err == nil && !state.Running:
 			return false
 		case err == nil && checks >= endingChecks:
-			if st, err := ct.client.attach(ct.life, ct.id, ct.tty, ct.tty); err == nil {
+			if st, err := ct.client.attach(ct.life, ct.id); err == nil {
 				return ct.replace(st)
 			}
 		}

@@ -240,7 +240,7 @@ func TestAttachRefusals(t *testing.T) {
 	}
 	// The library itself reports success here and writes the engine's refusal
 	// to the terminal.
-	if s, err := c.attach(ctx, "nonesuch", true, true); !errors.Is(err, ErrNoContainer) {
+	if s, err := c.attach(ctx, "nonesuch"); !errors.Is(err, ErrNoContainer) {
 		t.Errorf("a refused attachment gives %v, %v", s, err)
 	}
 }
@@ -273,19 +273,6 @@ func TestWaitCancelled(t *testing.T) {
 	cancel()
 	if _, err := ct.Wait(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestWithoutTerminal(t *testing.T) {
-	c := connect(t)
-	ct := start(t, c, func(s *Spec) { s.TTY = false }, "sh", "-c", "echo out; echo err >&2; test -t 0 || echo no terminal")
-	out := readAll(t, ct)
-	for _, want := range []string{"out\n", "err\n", "no terminal\n"} {
-		t.Run(want, func(t *testing.T) {
-			if !strings.Contains(out, want) {
-				t.Errorf("%q is missing in %q", want, out)
-			}
-		})
 	}
 }
 

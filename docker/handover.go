@@ -35,12 +35,11 @@ func deadlineFor(hold bool) time.Time {
 // terminal over the engine's own Unix socket can be continued: an ssh ends with this program.
 func (ct *Container) Connection() (conn syscall.RawConn, unread []byte, err error) {
 	s := ct.current()
-	out, plain := s.out.(*unbuffered)
-	if !ct.tty || !plain || !ct.client.endpoint.Local() || s.raw == nil || s.closed.Load() {
+	if !ct.client.endpoint.Local() || s.raw == nil || s.closed.Load() {
 		return nil, nil, fault.New("", "the connection to the engine cannot be continued")
 	}
-	if out.rest != nil {
-		unread, err = out.rest.Peek(out.rest.Buffered())
+	if rest := s.out.rest; rest != nil {
+		unread, err = rest.Peek(rest.Buffered())
 	}
 	return s.raw, bytes.Clone(unread), err
 }
@@ -67,9 +66,9 @@ func (c *Client) Adopt(id string, file *os.File) (*Container, error) {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, fault.Wrap(op, err, "")
 	}
-	st, err := newStream(conn, nil, true)
+	st, err := newStream(conn, nil)
 	if err != nil {
 		return nil, fault.Wrap(op, err, "")
 	}
-	return newContainer(c, id, true, st), nil
+	return newContainer(c, id, st), nil
 }

@@ -44,7 +44,7 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 		Ulimits:   []engine.ULimit{{Name: "core", Soft: 0, Hard: 0}},
 		LogConfig: s.log(info.LogDrivers),
 	}
-	if s.TTY {
+	if !s.Detached {
 		h.ConsoleSize = [2]int{rows, cols}
 	}
 	for _, m := range s.Mounts {

@@ -128,7 +128,7 @@ func start(t testing.TB, c *Client, change func(*Spec), cmd ...string) *Containe
 	t.Helper()
 	s := Spec{
 		Image: image(t, c, "shell"), Cmd: cmd, User: "1000:1000", WorkingDir: "/workspace",
-		Labels: testLabel(t, c), MemoryMB: 512, CPUs: 1, Pids: 256, Cols: 120, Rows: 40, TTY: true,
+		Labels: testLabel(t, c), MemoryMB: 512, CPUs: 1, Pids: 256, Cols: 120, Rows: 40,
 		Env: []string{"TERM=xterm-256color"},
 	}
 	if change != nil {

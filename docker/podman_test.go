@@ -26,7 +26,7 @@ var onPodman = os.Getenv(podmanVariable) != ""
 var essential = []string{
 	"TestHardening", "TestMounts", "TestRuntime", "TestStartErrorsLeaveNothing", "TestConcurrentStarts",
 	"TestCancelledStartLeavesNothing", "TestListAndRemoveLabeled", "TestExit", "TestWaitRemoved",
-	"TestWaitCancelled", "TestWithoutTerminal", "TestExec", "TestReattach", "TestReplay", "TestAttachRefusals",
+	"TestWaitCancelled", "TestExec", "TestReattach", "TestReplay", "TestAttachRefusals",
 	"TestAnAttachmentIsContinued", "TestTerminalSizeAtStart", "TestResize", "TestEveryByteComesThrough",
 	"TestTryWriteReachesTheProgram", "TestFailedBuildLeavesNothing", "TestOneBuildAtATime",
 	"TestNothingOfAnImageRuns", "TestVolumes", "TestVolumeMounts", "TestLayer", "TestLayerIsMadeOnce", "TestLayerErrors", "TestLayersAreRemoved",

@@ -93,7 +93,7 @@ func TestEngineComesBack(t *testing.T) {
 	tag := image(t, connect(t), "shell")
 	ct, err := c.Start(deadline(t, patience), Spec{
 		Image: tag, Cmd: []string{"sh", "-c", `stty -echo; echo ready; while read line; do [ "$line" = end ] && exit 7; echo "heard $line"; done`},
-		User: "1000:1000", WorkingDir: "/tmp", MemoryMB: 64, TTY: true, Cols: 80, Rows: 24,
+		User: "1000:1000", WorkingDir: "/tmp", MemoryMB: 64, Cols: 80, Rows: 24,
 	})
 	if err != nil {
 		t.Fatal(err)

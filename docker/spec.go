@@ -37,7 +37,6 @@ type Spec struct {
 	CPUs       float64           // 0: 2; at most what the engine has
 	Pids       int               // processes and threads; 0: 2048
 	Cols, Rows int               // of the terminal; 0: 80×24
-	TTY        bool
 	// Waits says that the command itself waits until its terminal has a size. Otherwise the image's
 	// shell runs first and sets the size.
 	Waits   bool
@@ -86,8 +85,6 @@ func (s Spec) validate(rootless bool) error {
 		return because(ErrSpec, "%d MB of memory are less than the engine accepts", s.MemoryMB)
 	case s.Cols < 0 || s.Rows < 0 || s.Cols > 65535 || s.Rows > 65535:
 		return because(ErrSpec, "%d×%d is not the size of a terminal", s.Cols, s.Rows)
-	case s.Detached && s.TTY:
-		return because(ErrSpec, "a detached container has no terminal")
 	}
 	if err := validateUser(s.User, rootless); err != nil {
 		return err
@@ -226,9 +223,9 @@ func (s Spec) config() *engine.Config {
 		WorkingDir:   s.WorkingDir,
 		Hostname:     s.Hostname,
 		Labels:       labels,
-		Tty:          s.TTY,
-		OpenStdin:    s.TTY,
-		AttachStdin:  s.TTY,
+		Tty:          !s.Detached,
+		OpenStdin:    !s.Detached,
+		AttachStdin:  !s.Detached,
 		AttachStdout: !s.Detached,
 		AttachStderr: !s.Detached,
 		StdinOnce:    false, // a lost attachment must not end the agent
@@ -241,7 +238,7 @@ func (s Spec) config() *engine.Config {
 // size 0×0 and accept a size only afterwards, so a fast program would see 0×0. Therefore the image's
 // shell sets the size and then executes the command, unless the command itself waits for a size.
 func (s Spec) command() []string {
-	if !s.TTY || s.Waits {
+	if s.Detached || s.Waits {
 		return s.Cmd
 	}
 	cols, rows := s.size()

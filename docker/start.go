@@ -170,21 +170,19 @@ func (c *Client) createConfined(ctx context.Context, s Spec) (*engine.Container,
 
 // launch attaches to a created container and starts it.
 func (c *Client) launch(ctx context.Context, id string, s Spec) (*Container, error) {
-	st, err := c.attach(ctx, id, s.TTY, s.TTY)
+	st, err := c.attach(ctx, id)
 	if err != nil {
 		return nil, translate(err)
 	}
-	ct := newContainer(c, id, s.TTY, st)
+	ct := newContainer(c, id, st)
 	if err := c.bound(ctx).StartContainerWithContext(id, nil, ctx); err != nil {
 		st.Close()
 		return nil, translate(err)
 	}
-	if s.TTY {
-		cols, rows := s.size()
-		if err := ct.resizeRetrying(ctx, cols, rows); err != nil && !errors.Is(err, ErrNotRunning) {
-			st.Close()
-			return nil, err
-		}
+	cols, rows := s.size()
+	if err := ct.resizeRetrying(ctx, cols, rows); err != nil && !errors.Is(err, ErrNotRunning) {
+		st.Close()
+		return nil, err
 	}
 	return ct, nil
 }

@@ -63,7 +63,6 @@ func TestSpecIsValidated(t *testing.T) {
 			s.Volumes, s.Tmpfs = []VolumeMount{{Name: "ironcurtain-a", Target: "/a"}}, []Tmpfs{{Target: "/a"}}
 		}, ErrMount},
 		{"detached", func(s *Spec) { s.Detached = true }, nil},
-		{"detached, with a terminal", func(s *Spec) { s.Detached, s.TTY = true, true }, ErrSpec},
 		{"the engine's socket", func(s *Spec) { s.Mounts = []Mount{{Source: defaultSocket, Target: "/a"}} }, ErrMount},
 	}
 	for _, tt := range tests {
@@ -154,7 +153,7 @@ func TestStartErrorsLeaveNothing(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := Spec{Image: tag, Cmd: []string{"true"}, User: "1000:1000", TTY: true, Labels: testLabel(t, c)}
+			s := Spec{Image: tag, Cmd: []string{"true"}, User: "1000:1000", Labels: testLabel(t, c)}
 			tt.change(&s)
 			_, err := c.Start(deadline(t, patience), s)
 			if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
@@ -176,7 +175,7 @@ func TestCancelledStartLeavesNothing(t *testing.T) {
 		labels := testLabel(t, c)
 		ctx, cancel := context.WithTimeout(context.Background(), after)
 		ct, err := c.Start(ctx, Spec{
-			Image: tag, Cmd: []string{"sleep", "1000"}, User: "1000:1000", TTY: true, Labels: labels,
+			Image: tag, Cmd: []string{"sleep", "1000"}, User: "1000:1000", Labels: labels,
 		})
 		cancel()
 		if err == nil {
@@ -345,7 +344,7 @@ func TestHangingEngine(t *testing.T) {
 			_, _, _, err := c.Exec(ctx, ct.ID(), []string{"true"}, "")
 			return err
 		},
-		"hijack": func(ctx context.Context) error { _, err := c.attach(ctx, ct.ID(), true, true); return err },
+		"hijack": func(ctx context.Context) error { _, err := c.attach(ctx, ct.ID()); return err },
 		"start": func(ctx context.Context) error {
 			_, err := c.Start(ctx, Spec{Image: "x", Cmd: []string{"x"}, User: "1:1", Labels: labels})
 			return err
@@ -377,7 +376,7 @@ func TestConcurrentStarts(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			ct, err := c.Start(deadline(t, patience), Spec{
-				Image: tag, Cmd: []string{"echo", "here"}, User: "1000:1000", TTY: true, Labels: labels, MemoryMB: 64,
+				Image: tag, Cmd: []string{"echo", "here"}, User: "1000:1000", Labels: labels, MemoryMB: 64,
 			})
 			if err != nil {
 				t.Error(err)
@@ -401,7 +400,7 @@ func TestListAndRemoveLabeled(t *testing.T) {
 	labels := testLabel(t, c)
 	for range 3 {
 		ct, err := c.Start(ctx, Spec{
-			Image: image(t, c, "shell"), Cmd: []string{"sleep", "1000"}, User: "1000:1000", TTY: true, Labels: labels,
+			Image: image(t, c, "shell"), Cmd: []string{"sleep", "1000"}, User: "1000:1000", Labels: labels,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -3,7 +3,6 @@ package docker
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,18 +29,17 @@ const detachKeys = "\xff,\xfe,\xff,\xfd,\xff,\xfc,\xfe,\xff"
 type stream struct {
 	conn   net.Conn
 	raw    syscall.RawConn // of conn, for TryWrite; nil if conn is not a Unix socket
-	out    io.Reader       // the container's output, read from conn
+	out    unbuffered      // the container's output, read from conn
 	closed atomic.Bool
 }
 
-// attach connects to a container's terminal or, if it has none, to its combined output.
-// It also works before the container was started.
-func (c *Client) attach(ctx context.Context, id string, tty, input bool) (*stream, error) {
-	conn, in, err := c.upgraded(ctx, attachRequest(id, input))
+// attach connects to a container's terminal. It also works before the container was started.
+func (c *Client) attach(ctx context.Context, id string) (*stream, error) {
+	conn, in, err := c.upgraded(ctx, attachRequest(id))
 	if err != nil {
 		return nil, err
 	}
-	return newStream(conn, in, tty)
+	return newStream(conn, in)
 }
 
 // upgraded opens a connection and makes it a byte stream with a request; see upgrade.
@@ -63,11 +61,8 @@ func (c *Client) upgraded(ctx context.Context, request *http.Request) (net.Conn,
 }
 
 // newStream makes a stream of a connection. buffered has the bytes that were read from it already.
-func newStream(conn net.Conn, buffered *bufio.Reader, tty bool) (s *stream, err error) {
-	s = &stream{conn: conn, out: &unbuffered{buffered, conn}}
-	if !tty {
-		s.out = &multiplexed{source: s.out}
-	}
+func newStream(conn net.Conn, buffered *bufio.Reader) (s *stream, err error) {
+	s = &stream{conn: conn, out: unbuffered{buffered, conn}}
 	if local, ok := conn.(*net.UnixConn); ok {
 		if s.raw, err = local.SyscallConn(); err != nil {
 			conn.Close()
@@ -78,11 +73,8 @@ func newStream(conn net.Conn, buffered *bufio.Reader, tty bool) (s *stream, err 
 }
 
 // attachRequest asks for the terminal of a container.
-func attachRequest(id string, input bool) *http.Request {
-	query := url.Values{"stream": {"1"}, "stdout": {"1"}, "stderr": {"1"}, "detachKeys": {detachKeys}}
-	if input {
-		query.Set("stdin", "1")
-	}
+func attachRequest(id string) *http.Request {
+	query := url.Values{"stream": {"1"}, "stdin": {"1"}, "stdout": {"1"}, "stderr": {"1"}, "detachKeys": {detachKeys}}
 	return &http.Request{
 		Method: http.MethodPost,
 		Host:   placeholder,
@@ -200,25 +192,4 @@ func (u *unbuffered) Read(p []byte) (int, error) {
 		u.rest = nil
 	}
 	return u.source.Read(p)
-}
-
-// multiplexed reads the output of a program without a terminal: standard output and
-// standard error together. Each piece has a header of eight bytes; the last four are
-// the piece's length.
-type multiplexed struct {
-	source io.Reader
-	left   uint32 // bytes left of the current piece
-}
-
-func (m *multiplexed) Read(p []byte) (int, error) {
-	for m.left == 0 {
-		var head [8]byte
-		if _, err := io.ReadFull(m.source, head[:]); err != nil {
-			return 0, err
-		}
-		m.left = binary.BigEndian.Uint32(head[4:])
-	}
-	n, err := m.source.Read(p[:min(len(p), int(m.left))])
-	m.left -= uint32(n)
-	return n, err
 }

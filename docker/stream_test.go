@@ -3,13 +3,11 @@ package docker
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 )
 
@@ -43,36 +41,6 @@ func TestTryWriteReachesTheProgram(t *testing.T) {
 		t.Fatalf("%d, %v", n, err)
 	}
 	readUntil(t, in, "a key")
-}
-
-func TestOutputWithoutATerminal(t *testing.T) {
-	c := connect(t)
-	ct := start(t, c, func(s *Spec) { s.TTY = false }, "sh", "-c", "echo out; echo errors >&2; head -c 100000 /dev/zero")
-	got := readAll(t, ct)
-	for _, part := range []string{"out\n", "errors\n", strings.Repeat("\x00", 100000)} {
-		if rest := strings.Replace(got, part, "", 1); rest == got {
-			t.Errorf("%.20q is not in the output", part)
-		} else {
-			got = rest
-		}
-	}
-	if got != "" {
-		t.Errorf("%d bytes of something else: %.40q", len(got), got)
-	}
-}
-
-func TestMultiplexedHoweverItIsCut(t *testing.T) {
-	var stream bytes.Buffer
-	for i, piece := range []string{"one ", "", "two ", strings.Repeat("three ", 50)} {
-		head := [8]byte{byte(1 + i%2)}
-		binary.BigEndian.PutUint32(head[4:], uint32(len(piece)))
-		stream.Write(head[:])
-		stream.WriteString(piece)
-	}
-	got, err := io.ReadAll(&multiplexed{source: iotest.OneByteReader(&stream)})
-	if want := "one two " + strings.Repeat("three ", 50); err != nil || string(got) != want {
-		t.Errorf("%q, %v", got, err)
-	}
 }
 
 func TestNothingBehindTheAnswerIsLost(t *testing.T) {

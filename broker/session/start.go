@@ -295,11 +295,10 @@ func (s *Session) spec(image string, launch agent.Launch) docker.Spec {
 		Runtime:    s.deps.Config.Runtime,
 		Cols:       s.cols,
 		Rows:       s.rows,
-		TTY:        true,
 		Waits:      true, // no program of the image may run before the bridge has reported
 	}
 	if s.stream != nil {
-		spec.Cmd, spec.TTY, spec.Detached = agent.KeptCommand(s.withSetup(launch.Argv)), false, true
+		spec.Cmd, spec.Detached = agent.KeptCommand(s.withSetup(launch.Argv)), true
 	}
 	return spec
 }

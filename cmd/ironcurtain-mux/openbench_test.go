@@ -164,7 +164,7 @@ func bareStarter(b *testing.B) func(tabs int) time.Duration {
 		all(tabs, func(i int) {
 			c, err := client.Start(b.Context(), docker.Spec{
 				Image: image, Cmd: []string{"bash", "--norc", "-i"}, Env: agent.Environment(),
-				User: "1000:1000", WorkingDir: "/tmp", TTY: true, Cols: 100, Rows: 30,
+				User: "1000:1000", WorkingDir: "/tmp", Cols: 100, Rows: 30,
 			})
 			if err != nil {
 				b.Error(err)

@@ -38,7 +38,7 @@ func TestWithoutFaultsItIsTheEngine(t *testing.T) {
 				t.Errorf("it says %+v, the real one %+v", got, reference)
 			}
 			s := spec(t)
-			s.TTY, s.Cmd = true, []string{"sh", "-c", `stty -echo; echo ready; read line; echo "heard $line"; exit 7`}
+			s.Cmd = []string{"sh", "-c", `stty -echo; echo ready; read line; echo "heard $line"; exit 7`}
 			ct := start(t, c, s)
 			buffer := make([]byte, 64)
 			for said := ""; !strings.Contains(said, "ready\r\n"); {
