@@ -97,31 +97,31 @@ func (e *givenUpError) Unwrap() error { return e.cause }
 
 // ask sends a request and waits for the answer. When ctx ends first, it tells the server,
 // and gives up a request that has an over function.
-func (l *serverConn) ask(ctx context.Context, id json.RawMessage, method string, params json.RawMessage, over func()) (reply, error) {
+func (sc *serverConn) ask(ctx context.Context, id json.RawMessage, method string, params json.RawMessage, over func()) (reply, error) {
 	w := &waiter{got: make(chan reply, 1)}
-	l.mu.Lock()
-	if l.ended != nil {
-		l.mu.Unlock()
-		return reply{}, l.ended
+	sc.mu.Lock()
+	if sc.ended != nil {
+		sc.mu.Unlock()
+		return reply{}, sc.ended
 	}
 	w.charged = over != nil
-	l.waiting[string(id)] = w
-	l.mu.Unlock()
-	if err := l.out.Send(jsonrpc.Request(id, method, params)); err != nil {
-		l.forget(id)
+	sc.waiting[string(id)] = w
+	sc.mu.Unlock()
+	if err := sc.out.Send(jsonrpc.Request(id, method, params)); err != nil {
+		sc.forget(id)
 		return reply{}, serverGone(err)
 	}
 	select {
 	case r := <-w.got:
 		return r, r.err
 	case <-ctx.Done():
-		if !l.giveUp(id, over) { // it has just been answered
+		if !sc.giveUp(id, over) { // it has just been answered
 			r := <-w.got
 			r.room.free()
 			return reply{}, context.Cause(ctx)
 		}
 		if method == "tools/call" {
-			_ = l.out.Send(jsonrpc.Notification("notifications/cancelled", fmt.Appendf(nil, `{"requestId":%s}`, id)))
+			_ = sc.out.Send(jsonrpc.Notification("notifications/cancelled", fmt.Appendf(nil, `{"requestId":%s}`, id)))
 		}
 		if over == nil {
 			return reply{}, context.Cause(ctx)

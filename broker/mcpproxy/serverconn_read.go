@@ -138,14 +138,14 @@ type serverError struct{ text string }
 func (e *serverError) Error() string { return e.text }
 
 // end fails all requests that somebody waits for.
-func (l *serverConn) end(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ended = serverGone(err)
-	for id, w := range l.waiting {
+func (sc *serverConn) end(err error) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	sc.ended = serverGone(err)
+	for id, w := range sc.waiting {
 		if w.over == nil {
-			delete(l.waiting, id)
-			w.got <- reply{err: l.ended}
+			delete(sc.waiting, id)
+			w.got <- reply{err: sc.ended}
 		}
 	}
 }

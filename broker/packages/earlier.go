@@ -47,12 +47,12 @@ func (s *Session) findEarlier(ctx context.Context, wave []judged) {
 	_ = looks.Wait()
 }
 
-// newestOldEnough returns the most recently published version that needs no approval.
+// newestOldEnough returns the most recently published other version that needs no approval.
 func (s *Session) newestOldEnough(j *judged) *registry.Version {
 	var newest *registry.Version
 	for i := range j.Facts.Versions {
 		v := &j.Facts.Versions[i]
-		if v.Prerelease || v.Withdrawn || v.Published.IsZero() || newest != nil && !v.Published.After(newest.Published) {
+		if v.Version == j.Version.Version || v.Prerelease || v.Withdrawn || v.Published.IsZero() || newest != nil && !v.Published.After(newest.Published) {
 			continue
 		}
 		if _, verdict := s.host.judge(registry.Package{Origin: j.Origin, Facts: j.Facts, Version: v}, s); verdict.Then == rules.Allow {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/pypi"
@@ -95,7 +96,7 @@ func isLockfile(name string) bool {
 }
 
 func readBounded(root *os.Root, path string, most int64) []byte {
-	f, err := root.Open(path)
+	f, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // the agent could have made it a pipe
 	if err != nil {
 		return nil
 	}

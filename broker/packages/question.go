@@ -98,7 +98,7 @@ func (s *Session) describe(j *judged) []preview.Line {
 	age := "age unknown"
 	if !j.facts.Published.IsZero() {
 		age = "published " + rules.Age(time.Since(j.facts.Published)) + " ago"
-		if j.Version.Published.IsZero() {
+		if j.Version.Published.IsZero() || j.facts.Ecosystem == "go" { // of a Go module only its first sight is known
 			age = "first seen here " + rules.Age(time.Since(j.facts.Published)) + " ago"
 		}
 	}

@@ -116,10 +116,11 @@ func (d *decoder) object(depth int) (Value, error) {
 
 // each moves over an array or object, and calls part to move over each of its elements.
 func (d *decoder) each(end byte, part func() error) error {
-	for more, ok := d.Open(end), true; more; {
+	for more := d.Open(end); more; {
 		if err := part(); err != nil {
 			return err
 		}
+		var ok bool
 		if more, ok = d.Next(end); !ok {
 			return d.fail(d.pos, "expected ',' or '"+string(end)+"'")
 		}
