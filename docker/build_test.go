@@ -222,9 +222,10 @@ func TestDefaultCacheDir(t *testing.T) {
 }
 
 func TestAptSources(t *testing.T) {
+	named := func(entry string) string { return entry }
 	lines := strings.Join([]string{
-		"http://a/debian/\tbookworm\tbookworm\tDebian\tmain\t$(SIGNED_BY)",
-		"http://a/debian/\tbookworm\tbookworm\tDebian\tcontrib\t$(SIGNED_BY)",
+		"http://a/debian/\tbookworm\tbookworm\tDebian\tmain\t$(SOURCESENTRY)",
+		"http://a/debian/\tbookworm\tbookworm\tDebian\tcontrib\t$(SOURCESENTRY)",
 		"http://a/debian/\tstable-updates\tbookworm-updates\tDebian\tmain\t/usr/share/keyrings/k.gpg",
 		"http://s/\tbookworm-security\tbookworm-security\tDebian\tmain\t",
 		"http://a/debian/\tbookworm-backports\tbookworm-backports\tDebian\tmain\t",
@@ -232,7 +233,7 @@ func TestAptSources(t *testing.T) {
 		"http://t/debian/\ttrixie\ttrixie\tDebian\tmain\t",
 		"broken line",
 	}, "\n")
-	got := strings.Join(aptSettings{targets: parseTargets(lines)}.sources("bookworm"), "\n")
+	got := strings.Join(aptSettings{targets: parseTargets(lines, named)}.sources("bookworm"), "\n")
 	want := strings.Join([]string{
 		"deb http://a/debian/ bookworm main",
 		"deb [signed-by=/usr/share/keyrings/k.gpg] http://a/debian/ bookworm-updates main",
@@ -241,16 +242,40 @@ func TestAptSources(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := (aptSettings{targets: parseTargets(lines)}).sources("trixie"); !slices.Equal(got, []string{"deb http://t/debian/ trixie main"}) {
+	if got := (aptSettings{targets: parseTargets(lines, named)}).sources("trixie"); !slices.Equal(got, []string{"deb http://t/debian/ trixie main"}) {
 		t.Errorf("with mirrors of two suites: %q", got)
 	}
 	bookworm, _, _ := strings.Cut(lines, "http://t/")
-	if got := (aptSettings{targets: parseTargets(bookworm)}).sources("trixie"); strings.Join(got, "\n") != strings.ReplaceAll(want, "bookworm", "trixie") {
+	if got := (aptSettings{targets: parseTargets(bookworm, named)}).sources("trixie"); strings.Join(got, "\n") != strings.ReplaceAll(want, "bookworm", "trixie") {
 		t.Errorf("with mirrors of another suite: %q", got)
 	}
-	onlyUpdates := parseTargets("http://a/\tbookworm-updates\tbookworm-updates\tDebian\tmain\t")
+	onlyUpdates := parseTargets("http://a/\tbookworm-updates\tbookworm-updates\tDebian\tmain\t", named)
 	if got := (aptSettings{targets: onlyUpdates}).sources("bookworm"); got != nil {
 		t.Errorf("without the suite itself: %q", got)
+	}
+}
+
+// The keyrings of a repository stand in the entry that apt names.
+func TestSignedBy(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.list": "# deb [signed-by=/no] http://a/ x main\ndeb [arch=amd64 signed-by=/k/a.gpg,/k/b.asc] http://a/ x main\ndeb http://b/ x main # [\n",
+		"a.sources": "# a comment\n\nTypes: deb\n# Signed-By: /no\nSigned-By: /k/a.gpg\nURIs: http://a/\n\n \nTypes: deb\nsigned-by:\n /k/b.asc\n\t/k/c.gpg\n" +
+			"Suites: x\n /not\n\nSigned-By: A9B8C7\n\nSigned-By:\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n /9j\n\nTypes: deb\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for entry, want := range map[string]string{
+		"a.list:2": "/k/a.gpg,/k/b.asc", "a.list:3": "", "a.list:0": "", "a.list:9": "", "a.list": "", "b.list:1": "",
+		"a.sources:1": "/k/a.gpg", "a.sources:2": "/k/b.asc,/k/c.gpg", "a.sources:3": "", "a.sources:4": "", "a.sources:5": "", "a.sources:6": "",
+	} {
+		t.Run(entry, func(t *testing.T) {
+			if got := signedBy(filepath.Join(dir, entry)); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
 	}
 }
 

@@ -77,10 +77,13 @@ func FuzzParseContext(f *testing.F) {
 
 func FuzzAptTargets(f *testing.F) {
 	suite := "trixie" // a word of the product's own Dockerfile, never the machine's
-	f.Add("http://a/\ttrixie\ttrixie\tDebian\tmain\t$(SIGNED_BY)\n")
+	f.Add("http://a/\ttrixie\ttrixie\tDebian\tmain\t$(SOURCESENTRY)\n")
 	f.Add("http://a/\tbookworm\tbookworm\tDebian\tmain\t\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, line := range (aptSettings{targets: parseTargets(text)}).sources(suite) {
+		keys := func(entry string) string {
+			return strings.Join(append(keysOfLine(text, len(entry)), keysOfParagraph(text, len(entry))...), ",")
+		}
+		for _, line := range (aptSettings{targets: parseTargets(text, keys)}).sources(suite) {
 			if strings.ContainsAny(line, "\n\t") || !strings.HasPrefix(line, "deb ") {
 				t.Errorf("%q", line)
 			}
