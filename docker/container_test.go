@@ -76,13 +76,21 @@ func TestExit(t *testing.T) {
 	}
 }
 
+// An end by the memory limit is told as such. On control groups of version 1 a busy engine loses a few
+// of a hundred of these events; then nobody can know more than the signal.
 func TestOutOfMemory(t *testing.T) {
 	c := connect(t)
-	ct := start(t, c, func(s *Spec) { s.MemoryMB = 32 }, "tail", "/dev/zero")
-	readAll(t, ct)
-	got, err := ct.Wait(deadline(t, patience))
-	if err != nil {
-		t.Fatal(err)
+	var got Exit
+	for range 5 {
+		ct := start(t, c, func(s *Spec) { s.MemoryMB = 32 }, "tail", "/dev/zero")
+		readAll(t, ct)
+		var err error
+		if got, err = ct.Wait(deadline(t, patience)); err != nil {
+			t.Fatal(err)
+		}
+		if got.OOMKilled || got.Reason != "ended by signal 9" {
+			break
+		}
 	}
 	if !got.OOMKilled || got.Code != 137 || !strings.Contains(got.Reason, "memory") {
 		t.Errorf("got %+v", got)
