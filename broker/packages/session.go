@@ -130,7 +130,7 @@ func (s *Session) delivered(o *registry.Origin, f *registry.Facts) {
 	s.served[o.Ecosystem] = true
 	s.mu.Unlock()
 	if first && s.options.Notice != nil {
-		s.options.Notice("packages come through the registry plane: " + o.Ecosystem)
+		s.options.Notice(o.Ecosystem + " packages come through the host, which judges each version; /registries shows them")
 	}
 }
 

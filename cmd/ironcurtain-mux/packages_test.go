@@ -111,7 +111,7 @@ func TestPackages(t *testing.T) {
 	d := driveArgv(t, home, 120, 40, append(argv, "ironcurtain-mux", "--agent", "shell", "--workspace", work)...)
 	d.see(patience, "/workspace$")
 	d.send("cd ~ && npm init -y >/dev/null && npm install left; echo installed-$?\r")
-	d.see(patience, "packages come through the registry plane: npm") // for a moment only
+	d.see(patience, "npm packages come through the host") // for a moment only
 	d.see(patience, "added 2 packages", "installed-0")
 	d.send("clear; cat node_modules/left/package.json | grep -o '2.0.4'; npm publish --loglevel=error --" + strings.TrimPrefix(npm.Public, "https:") + ":_authToken=x; echo published-$?\r")
 	d.see(patience, "2.0.4", "npm error 403", "published-1")
