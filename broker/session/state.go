@@ -255,9 +255,10 @@ type tally struct {
 	connected bool // to the tools; always true for agents without tools
 	dead      bool
 	closed    bool
-	requests  int // model requests under way
-	calls     int // tool calls under way, including waiting ones
-	waiting   int // calls that wait for a person
+	requests  int  // model requests under way
+	calls     int  // tool calls under way, including waiting ones
+	waiting   int  // calls that wait for a person
+	turn      bool // a task of start is under way
 }
 
 // update changes the counts and reports the state before and after.
@@ -279,7 +280,7 @@ func (t *tally) state() stored.State {
 		return stored.StateStarting
 	case t.waiting > 0:
 		return stored.StateWaiting
-	case t.requests > 0 || t.calls > 0:
+	case t.requests > 0 || t.calls > 0 || t.turn:
 		return stored.StateWorking
 	}
 	return stored.StateIdle

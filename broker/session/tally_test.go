@@ -22,6 +22,8 @@ func TestStateFollowsWhatIsUnderWay(t *testing.T) {
 		{"model answered", func(t *tally) { t.requests-- }, stored.StateWaiting},
 		{"decided", func(t *tally) { t.waiting = 0 }, stored.StateWorking},
 		{"answered", func(t *tally) { t.calls-- }, stored.StateIdle},
+		{"task begun", func(t *tally) { t.turn = true }, stored.StateWorking},
+		{"task done", func(t *tally) { t.turn = false }, stored.StateIdle},
 		{"ended", func(t *tally) { t.dead = true }, stored.StateDead},
 		{"closed", func(t *tally) { t.closed = true }, stored.StateClosed},
 	} {

@@ -97,6 +97,8 @@ func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
 	}
 	s.turns.Lock()
 	defer s.turns.Unlock()
+	s.count(func(t *tally) { t.turn = true })
+	defer s.count(func(t *tally) { t.turn = false })
 	turn, err := s.typedTurn(ctx, task, cancel)
 	turn, err = endedEarly(ctx, turn, err, began)
 	if err == nil {
