@@ -27,6 +27,7 @@ setup: ## install missing packages, start the Docker engine
 	@scripts/setup
 
 # A finished bridge replaces the former one in one step, because another process may be compiling it in.
+# Its digest stands in front of it, because the program needs that at each start, and unpacking takes time.
 # The same source gives the same bytes, so the host's program is recompiled only when they change.
 bridge: ## build the program that runs in containers, for both architectures; bin/ironcurtain-mux contains it
 	@rm -f $(BRIDGES) $(BRIDGES)-linux-*.gz

@@ -37,8 +37,8 @@ type Process struct {
 	stop      sync.Once
 }
 
-// launch starts a command in a process group of its own. When it has ended, temp is removed, unless it
-// is empty.
+// launch starts a command in a process group of its own. When the command has ended, the directory
+// temp is removed; "" means that there is none.
 func launch(name string, argv, env []string, dir, temp string) (*Process, error) {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // Stop ends it, with its whole group
 	cmd.Env, cmd.Dir = env, dir

@@ -1,6 +1,6 @@
-// Package bounded bounds what could go on for ever: buffers keep so many bytes, a reader ends with a
-// context, and of a file at most so many bytes are read. The buffers have no ReadFrom method, which os/exec
-// would use past any bound.
+// Package bounded bounds what could go on for ever: a buffer keeps so many bytes, a reader ends with a
+// context, and a file that is too large is an error. The buffers have no ReadFrom method, because
+// os/exec would use it past any bound.
 package bounded
 
 import (

@@ -35,7 +35,7 @@ The ecosystem is npm, pypi, go or cargo.`,
 			if _, c, err := wiring.LoadConfig(); err != nil {
 				return err
 			} else if !c.Registries.Enabled {
-				return cli.Fail(op, errors.New("agents install no packages, because registries.enabled is false"), "'registries' in config.json says so")
+				return cli.Fail(op, errors.New("agents install no packages, because registries.enabled is false"), "set it to true in config.json")
 			}
 			return withHost(cmd, op, func(h *packages.Host) error {
 				c, err := h.Check(cmd.Context(), ecosystem, rest[:at], rest[at+1:])
